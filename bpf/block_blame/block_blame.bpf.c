@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cgroups that occupied a block device while requests of others waited for it. Each request takes a snapshot of the
-// cgroups with requests at the device when it comes there. When it completes, its latency is charged to them.
+// Measures which cgroups occupied a block device while requests of others waited for it. When a request arrives at the
+// device, it takes a snapshot of the cgroups with requests there. When it completes, its latency is charged to these
+// cgroups.
 //
-// A request is at its device from its insertion into a queue (of an I/O scheduler, or of the block layer), or from its
-// issue when there was no insertion. Before that, a thread waits for a free request: the device has few. That is
-// measured from the submission of the bio and is part of the latency.
+// A request arrives at its device when it is inserted into a queue (of an I/O scheduler, or of the block layer), or
+// when it is issued without an insertion. Before that, a thread may wait for a free request, because a device has only
+// a few. This wait is measured from the submission of the bio and is part of the latency.
 //
-// A request is known by its address: sectors repeat, an address is another request's only after the completion. One
-// of which the program did not see the completion leaves its device when another request with its address comes.
+// A request is identified by its address. Sectors repeat, but an address is reused only after the completion. If the
+// program misses a completion, the request leaves its device when another request with its address arrives.
 #include "block_requests.bpf.h"
 #include "cgroup_slots.bpf.h"
 #include "delay_buckets.bpf.h"
@@ -21,28 +22,28 @@ char program_license[] SEC("license") = "Dual BSD/GPL";
 #define ENTRIES (BLOCK_BLAME_CGROUPS + 1)
 #define SNAPSHOT_BITS 16
 
-// Shorter waits for a free request are not worth a place in a map.
+// Shorter waits for a free request are not stored in the map.
 #define LEAST_WAIT_NS 10000
 
 struct request_record {
   __u64 since_ns;
-  __u64 bio;  // the first one's address
+  __u64 bio;  // address of its first bio
   __u64 bytes;
   __u32 device;
   __u32 slot;
   __u32 operation;
-  __u32 place;              // in the device's entries
+  __u32 place;              // index in the device's entries
   __u32 snapshot[ENTRIES];  // slot << 16 | requests in flight, at most 65535
   __u32 is_issued;
 };
 
 struct submission {
-  __u64 bio;  // its address; 0: none waits for a request
+  __u64 bio;  // address of the bio; 0: no bio waits for a request
   __u64 since_ns;
-  __u64 waited_for_cpu_ns;  // by the thread until then
+  __u64 waited_for_cpu_ns;  // time for which the thread had waited for a CPU by then
 };
 
-// The bio that a thread submits.
+// The bio that a thread is submitting.
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
   __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -50,8 +51,8 @@ struct {
   __type(value, struct submission);
 } submissions SEC(".maps");
 
-// How long a thread waited for a free request, by the address of the bio. Oldest ones go: bios that were merged into
-// another request are never asked for.
+// How long a thread waited for a free request, by the address of the bio. An LRU map, because bios that were merged
+// into another request are never looked up.
 struct {
   __uint(type, BPF_MAP_TYPE_LRU_HASH);
   __uint(max_entries, 1);
@@ -61,28 +62,28 @@ struct {
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // in flight on all devices; this and those below are set before loading
+  __uint(max_entries, 1);  // requests in flight on all devices; this and the sizes below are set before loading
   __type(key, __u64);
   __type(value, struct request_record);
 } requests SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // devices
+  __uint(max_entries, 1);  // number of devices
   __type(key, __u32);
   __type(value, struct block_blame_device);
 } devices SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // cgroups and devices
+  __uint(max_entries, 1);  // number of pairs of cgroup and device
   __type(key, struct block_blame_row_key);
   __type(value, struct block_blame_row);
 } rows SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // victims, culprits and devices
+  __uint(max_entries, 1);  // number of triples of victim, culprit and device
   __type(key, struct block_blame_pair_key);
   __type(value, struct block_blame_pair);
 } pairs SEC(".maps");
@@ -117,8 +118,8 @@ static __always_inline bool change(__u64* entry, __u64 from, __u64 to) {
   return __sync_val_compare_and_swap(entry, from, to) == from;
 }
 
-// One request more. Returns the place in which it counts: that of the cgroup, a free one, or the last one when no place
-// is free or other CPUs were faster each time.
+// Adds a request and returns the place that counts it: the place of the cgroup, a free place, or the last place if no
+// place is free or other CPUs changed it first each time.
 static __always_inline __u32 join(struct block_blame_device* device, __u64 slot) {
 #pragma unroll
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -137,19 +138,19 @@ static __always_inline __u32 join(struct block_blame_device* device, __u64 slot)
   return BLOCK_BLAME_CGROUPS;
 }
 
-// One request less in a place. Never below zero: the half above the number is the slot. As charge(), a function that
-// the verifier proves once.
+// Removes a request from a place. The number must not become negative, because the upper half of the entry is the slot.
+// Like charge(), a global function that the verifier checks only once.
 __noinline int leave(__u32 device_number, __u32 place_number) {
   __u64 place = place_number;
   struct block_blame_device* device = bpf_map_lookup_elem(&devices, &device_number);
-  asm volatile("" : "+r"(place)); /* or the compiler drops the check, which the verifier wants to see */
+  asm volatile("" : "+r"(place)); /* keeps the check, which the verifier needs, from being removed by the compiler */
   if (!device || place >= ENTRIES) return 0;
 #pragma unroll
   for (int attempt = 0; attempt < 8; ++attempt) {
     __u64 entry = *(volatile __u64*)&device->entries[place];
     if (!(entry & 0xffffffff) || change(&device->entries[place], entry, entry - 1)) return 0;
   }
-  /* Other CPUs were faster each time, and it was never zero. */
+  /* Other CPUs changed the entry first each time, and it was never zero. */
   __sync_fetch_and_add(&device->entries[place], -1);
   return 0;
 }
@@ -183,7 +184,7 @@ static __always_inline int come(const struct request* request, __u64 bio, __u32 
   struct request_record* before = bpf_map_lookup_elem(&requests, &key);
   if (before) {
     __u32 device_before = before->device, place_before = before->place;
-    /* The place is left once, by the program that takes the record away. The kernel may refuse that with -EBUSY. */
+    /* The program that replaces the record leaves its place, once. The kernel may refuse that with -EBUSY. */
     if (!bpf_map_update_elem(&requests, &key, &record, BPF_EXIST)) {
       leave(device_before, place_before);
       return 0;
@@ -194,7 +195,7 @@ static __always_inline int come(const struct request* request, __u64 bio, __u32 
   return 0;
 }
 
-// The record of a request that waits in a queue. NULL: it comes only now.
+// Returns the record of a request that waits in a queue. NULL: the request arrives now.
 static __always_inline struct request_record* waiting_record_of(const struct request* request, __u64 bio) {
   __u64 key = (__u64)request;
   struct request_record* found = bpf_map_lookup_elem(&requests, &key);
@@ -211,11 +212,11 @@ static __always_inline int issue(const struct request* request) {
   struct request_record* waiting = waiting_record_of(request, bio);
   if (!waiting) return come(request, bio, 1);
   waiting->is_issued = 1;
-  waiting->bytes = BPF_CORE_READ(request, __data_len); /* others were merged into it meanwhile */
+  waiting->bytes = BPF_CORE_READ(request, __data_len); /* other requests may have been merged into it */
   return 0;
 }
 
-// A device without room for a request, of which the issue was counted already. It comes again.
+// The device had no room for the request, but the issue was counted already. The request will be issued again.
 static __always_inline int return_to_queue(const struct request* request) {
   __u64 key = (__u64)request;
   struct request_record* found = bpf_map_lookup_elem(&requests, &key);
@@ -223,7 +224,7 @@ static __always_inline int return_to_queue(const struct request* request) {
   return 0;
 }
 
-// A request that was merged into another one.
+// Removes a request that was merged into another one.
 static __always_inline int leave_by_merge(const struct request* request) {
   __u64 key = (__u64)request;
   struct request_record* found = bpf_map_lookup_elem(&requests, &key);
@@ -236,7 +237,7 @@ static __always_inline int leave_by_merge(const struct request* request) {
 
 // ---- blame
 
-// A function that the verifier proves once, and not at each call: that takes plain numbers.
+// A global function with plain numbers as arguments: the verifier checks it once, not at each call.
 __noinline int charge(__u32 device, __u32 victim_and_culprit, __u32 direction, __u64 requests, __u64 ns) {
   static const struct block_blame_pair empty;
   struct block_blame_pair_key key = {
@@ -264,7 +265,7 @@ static __always_inline struct block_blame_row* find_or_make_row(const struct req
   return bpf_map_lookup_elem(&rows, &key);
 }
 
-// The requests in flight when it came: of all cgroups, and of its own.
+// The requests in flight when a request arrived: of all cgroups, and of its own cgroup.
 struct in_flight {
   __u64 all, own;
 };
@@ -286,7 +287,8 @@ static __always_inline void count(struct block_blame_stream* stream, const struc
   __sync_fetch_and_add(&stream->own_ns, ns * flight->own / flight->all);
 }
 
-// A latency is less than 2^40 ns (18 minutes), a number of requests less than 2^20: their product is less than 2^64.
+// A latency is less than 2^40 ns (18 minutes) and a number of requests is less than 2^20, so their product is less than
+// 2^64.
 static __always_inline void blame(const struct request_record* record, __u64 ns) {
   __u64 direction = record->operation;
   asm volatile("" : "+r"(direction));
@@ -315,7 +317,8 @@ static __always_inline void blame(const struct request_record* record, __u64 ns)
   }
 }
 
-// A request may complete in parts. One that never came to the device is not lost: see bpf/block_latency.
+// A request may complete in parts. A request that never arrived at the device does not count as lost: see
+// bpf/block_latency.
 static __always_inline int complete(const struct request* request, __u32 bytes) {
   __u64 key = (__u64)request;
   struct request_record* found = bpf_map_lookup_elem(&requests, &key);
@@ -342,8 +345,8 @@ int wait_on_submission(__u64* context) {
   return 0;
 }
 
-// A bio that is split gives its parts to requests of other bios first. Its own one is the last. A thread that lost its
-// CPU meanwhile did not wait for the device.
+// A bio that is split first passes its parts to other bios' requests, and its own request comes last. Time without a
+// CPU meanwhile is no wait for the device.
 SEC("tp_btf/block_getrq")
 int wait_until_request(__u64* context) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -357,7 +360,7 @@ int wait_until_request(__u64* context) {
   if (ns >= LEAST_WAIT_NS)
     bpf_map_update_elem(&waited_bios, &bio, &ns, BPF_ANY);
   else
-    bpf_map_delete_elem(&waited_bios, &bio); /* of a bio that had this address before and was merged */
+    bpf_map_delete_elem(&waited_bios, &bio); /* of an earlier, merged bio with this address */
   return 0;
 }
 

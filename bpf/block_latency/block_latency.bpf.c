@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures latency and bytes of requests to block devices, per cgroup and device. Two variants yield the same
-// figures. They differ in the type information that the kernel must have:
+// Measures latency and bytes of requests to block devices, per cgroup and device. Two variants yield the same values.
+// They need different type information of the kernel:
 //   btf_tracepoint  tracepoints with types
-//   raw_tracepoint  without
-// plus, in each, one on the removal of cgroups. The user enables the programs of one variant only.
+//   raw_tracepoint  tracepoints without types
+// Each variant also has a program for the removal of cgroups. User space loads the programs of one variant only.
 //
-// A request is known by its address: sectors repeat, an address is another request's only after the completion.
+// A request is identified by its address: sectors repeat, but an address is reused only after the completion.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY
 #include "block_requests.bpf.h"
 #include "cgroup_histograms.bpf.h"
@@ -24,19 +24,19 @@ struct issued {
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // requests that devices may have at once, set before loading
+  __uint(max_entries, 1);  // maximum number of requests at all devices, set before loading
   __type(key, __u64);
   __type(value, struct issued);
 } issued_requests SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // cgroups times the devices they use, set before loading
+  __uint(max_entries, 1);  // number of pairs of cgroup and device, set before loading
   __type(key, struct block_row_key);
   __type(value, struct block_row);
 } rows SEC(".maps");
 
-// Requests that are in no row because there was no room for one more.
+// Requests that are in no row because the map was full.
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);
@@ -81,7 +81,7 @@ static __always_inline void charge(const struct request* request, const struct i
   if (operation < BLOCK_HISTOGRAMS) add_delay_shared(slot * BLOCK_HISTOGRAMS + operation, device_ns);
   struct block_row* row = row_of(slot, device_of(request));
   __u64 index = operation;
-  asm volatile("" : "+r"(index)); /* or the compiler drops the check, which the verifier of Linux 6.12 wants to see */
+  asm volatile("" : "+r"(index)); /* keeps the check, which the verifier of Linux 6.12 needs, in the code */
   if (!row || index >= BLOCK_OPERATIONS) return;
   struct block_operation_totals* totals = &row->operations[index];
   __sync_fetch_and_add(&totals->requests, 1);
@@ -90,8 +90,8 @@ static __always_inline void charge(const struct request* request, const struct i
   __sync_fetch_and_add(&totals->queue_ns, issued->queue_ns);
 }
 
-// A request may complete in parts. One that was never issued and moved nothing is not lost: the request for a flush
-// completes by itself when the flush that the device was sent in its place has.
+// A request may complete in parts. A request that was never issued and moved no bytes does not count as lost: a request
+// for a flush completes by itself, after the flush that the device received in its place.
 static __always_inline int complete(const struct request* request, __u32 error, __u32 bytes) {
   __u64 key = (__u64)request;
   struct issued* found = bpf_map_lookup_elem(&issued_requests, &key);

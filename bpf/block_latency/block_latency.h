@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types and maps shared by the block latency programs and user space. The device time of a request lasts from
- * its issue to its completion. It is charged to the cgroup that owns the data. Reads and writes have a
- * histogram each in the cgroup's slot (see latency_slots.h). Each pair of cgroup and device also has a row of
- * totals. */
+/* Types and maps shared by the block latency programs and user space. The device time of a request lasts from its issue
+ * to its completion. It is charged to the cgroup that owns the data. The cgroup's slot has one histogram for reads and
+ * one for writes (see latency_slots.h). Each pair of cgroup and device also has a row of totals. */
 #pragma once
 
 #ifndef __BPF__
@@ -11,7 +10,7 @@
 
 #define BLOCK_READ 0
 #define BLOCK_WRITE 1
-#define BLOCK_HISTOGRAMS 2 /* of the operations before */
+#define BLOCK_HISTOGRAMS 2 /* for reads and writes */
 #define BLOCK_OTHER 2      /* flush, discard, … */
 #define BLOCK_OPERATIONS 3
 
@@ -24,7 +23,7 @@ struct block_operation_totals {
   __u64 requests;
   __u64 bytes;
   __u64 device_ns;
-  __u64 queue_ns; /* from the making of the request to its issue */
+  __u64 queue_ns; /* from the allocation of the request to its issue */
 };
 
 struct block_row {

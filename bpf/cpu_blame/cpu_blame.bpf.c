@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cgroups that occupied a CPU while threads waited for it: exact, from what the scheduler did. When a thread comes
-// to a CPU after a long wait, the cgroups that ran there in that time are charged with it, in a matrix of (victim,
+// Measures which cgroups occupied a CPU while threads waited for it, exactly, from scheduler events. When a thread runs
+// after a long wait, the cgroups that ran on its CPU in that time are charged with it, in a matrix of (victim,
 // culprit).
 //
-// A thread that is moved while it waits is charged on the CPU that it leaves. A wait that lasts is charged each time
-// when user space reads, up to that time: one of three seconds is in each of three windows of a second. All times are
-// of the run queue's clock, which stands still in the scheduler, so that they add up to the nanosecond.
+// A thread that is moved while it waits is charged on the CPU that it leaves. A wait that still lasts when user space
+// reads is charged up to that time: a wait of three seconds is in each of three windows of a second. All times are
+// those of the run queue's clock, which does not advance inside the scheduler, so the sums are exact to the nanosecond.
 //
-// It also counts all waits by their lengths, as bpf/sched_latency does: one program costs less than two.
+// It also counts all waits by length, like bpf/sched_latency: one program costs less than two.
 #include "cpu_threads.bpf.h"
 #include "delay_buckets.bpf.h"
 #include "throttled_waits.bpf.h"
@@ -20,24 +20,24 @@ char program_license[] SEC("license") = "Dual BSD/GPL";
 #define PF_KTHREAD 0x00200000
 #define ON_RQ_MIGRATING 2
 
-// A wait at the time when user space visited it: it goes on from here.
+// State of a wait when user space visited it. The wait continues from here.
 struct thread_visit {
-  __u64 charged_ns, at_ns, throttled_ns, waited_ns, cpu;  // as in thread_wait; at_ns: left_ns
+  __u64 charged_ns, at_ns, throttled_ns, waited_ns, cpu;  // as in thread_wait; at_ns is left_ns
 };
 
 // State of a thread between its events. The values that each switch uses come first.
 struct thread_wait {
   __u64 charged_ns;  // its run delay when it was last charged
   __u64 left_ns;     // when it left a CPU
-  __u64 waited_ns;   // of the wait that lasts: on CPUs that it was moved away from
-  // The last visit: (1 + charged_ns of the wait) << 1 | its index in `visits`. It holds as long as charged_ns is the
-  // same.
+  __u64 waited_ns;   // part of the present wait on CPUs from which the thread was moved
+  // The last visit: (1 + charged_ns of the wait) << 1 | its index in `visits`. It is valid while charged_ns does not
+  // change.
   __u64 visit_key;
-  __u64 cpu;           // 1 + the CPU that it left; 0: it was moved since
+  __u64 cpu;           // 1 + the CPU that it left; 0: it was moved since then
   __u64 throttled_ns;  // the throttled time of its run queue when it left
-  __u64 counted_ns;    // the part of waited_ns that is in the slot's figures
-  __u64 moved_ns;      // the part of waited_ns that is in no pair yet
-  __u64 taken_key;     // of the visit from which a wait went on
+  __u64 counted_ns;    // the part of waited_ns that is in the slot's values
+  __u64 moved_ns;      // the part of waited_ns that is in no pair of the matrix yet
+  __u64 taken_key;     // key of the visit from which a wait continued
   struct thread_visit visits[2];
 };
 
@@ -50,14 +50,14 @@ struct {
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, 1);  // slots, set before loading
+  __uint(max_entries, 1);  // number of slots, set before loading
   __type(key, __u32);
   __type(value, struct blame_slot);
 } blame_slots SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, 1);  // slots, set before loading
+  __uint(max_entries, 1);  // number of slots, set before loading
   __type(key, __u32);
   __type(value, struct blame_lengths);
 } wait_lengths SEC(".maps");
@@ -78,7 +78,7 @@ static __always_inline __u32 slot_of_thread(const struct task_struct* task) {
 
 // ---- waits
 
-// A visit runs in a thread, which the scheduler may interrupt to change the same values.
+// Adds to a sum. A visit runs in a thread, which the scheduler may interrupt to change the same values.
 static __always_inline void add_to(__u64* sum, __u64 ns, bool is_visit) {
   if (is_visit)
     __sync_fetch_and_add(sum, ns);
@@ -86,7 +86,7 @@ static __always_inline void add_to(__u64* sum, __u64 ns, bool is_visit) {
     *sum += ns;
 }
 
-// The figures of a wait that grew from `counted` to `waited`.
+// Adds the growth of a wait from `counted` to `waited` to the slot's values.
 static __always_inline void add_wait(struct blame_slot* slot, __u64 counted, __u64 waited, __u64 throttled,
                                      bool is_visit) {
   add_to(&slot->wait_ns, waited - counted, is_visit);
@@ -99,7 +99,7 @@ static __always_inline void add_wait(struct blame_slot* slot, __u64 counted, __u
   }
 }
 
-// A wait that was visited goes on from there.
+// Continues a wait from its last visit.
 static __always_inline void continue_from_visit(struct thread_wait* wait) {
   __u64 key = *(volatile __u64*)&wait->visit_key;
   if (key >> 1 != wait->charged_ns + 1) return;
@@ -119,11 +119,12 @@ static __always_inline void count_length(__u32 slot, __u64 ns) {
   if (lengths && bucket < LATENCY_BUCKETS) lengths->buckets[bucket]++;
 }
 
-// The throttled part of a wait that ends, of `waited` ns on this CPU. `throttled`: the throttled time of the run queue.
+// Returns the throttled part of a wait that ends and lasted `waited` ns on this CPU. `throttled`: the throttled time of
+// the run queue.
 static __always_inline __u64 take_throttled(const struct thread_wait* wait, struct blame_slot* slot, __u32 number,
                                             __u64 throttled, __u64 waited, __u64 now) {
   __u64 part = throttled_part(&slot->throttled, throttled, now - waited, now);
-  // It waits since it left the CPU: all throttled times since then lie in the wait.
+  // The thread has waited since it left the CPU, so all throttled times since then lie in the wait.
   if (wait->cpu == number + 1 && now - waited <= wait->left_ns) part = throttled - wait->throttled_ns;
   return part < waited ? part : waited;
 }
@@ -140,7 +141,7 @@ static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct
   __u64 run_delay = next->sched_info.run_delay + delay_until(next, now);
   __u64 waited = run_delay - wait->charged_ns;
   wait->charged_ns = run_delay;
-  // Time that the kernel counted while the thread's storage was out of reach belongs to another wait.
+  // Time that the kernel counted while the thread's storage was not accessible belongs to another wait.
   if (wait->left_ns && waited > now - wait->left_ns) waited = now - wait->left_ns;
   __u64 before = wait->waited_ns;
   if (!queued && !waited && !before) return;
@@ -166,7 +167,7 @@ static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct
   if (before) wait->waited_ns = wait->moved_ns = wait->counted_ns = 0;
 }
 
-// The wait of a kernel thread counts in its cgroup's sum and lengths, and has no culprit.
+// Counts the wait of a kernel thread in its cgroup's sum and lengths, without a culprit.
 static __always_inline void end_kernel_wait(struct task_struct* next, __u64 now) {
   struct thread_wait* wait = bpf_task_storage_get(&threads, next, 0, 0);
   if (!wait) {
@@ -185,7 +186,7 @@ static __always_inline void end_kernel_wait(struct task_struct* next, __u64 now)
   count_length(index, waited);
 }
 
-// A thread that waits since it left the CPU. One that sleeps waits from a later time on.
+// Records that a runnable thread leaves the CPU and waits from now on. The wait of a sleeping thread begins later.
 static __always_inline void begin_wait(struct task_struct* prev, __u32 number, __u64 now) {
   struct thread_wait* wait = bpf_task_storage_get(&threads, prev, 0, 0);
   if (!wait) return;
@@ -194,7 +195,8 @@ static __always_inline void begin_wait(struct task_struct* prev, __u32 number, _
   wait->cpu = number + 1;
 }
 
-// The time and the short waits of the cgroup that ran until now. While its threads alternate there is nothing to do.
+// Counts the time and the short waits of the cgroup that ran until now. Not called while threads of one cgroup
+// alternate.
 static __always_inline void count_run(struct blame_cpu* cpu, const struct task_struct* prev, __u64 now) {
   __u32 index = cpu->current.slot;
   struct blame_slot* slot = bpf_map_lookup_elem(&blame_slots, &index);
@@ -241,7 +243,7 @@ int BPF_PROG(blame_on_migrate, struct task_struct* task, int destination) {
   continue_from_visit(wait);
   __u64 now = task->se.cfs_rq->rq->clock;
   __u32 number = task->se.cfs_rq->rq->cpu;
-  __u64 run_delay = task->sched_info.run_delay;  // the kernel has added the wait until now
+  __u64 run_delay = task->sched_info.run_delay;  // includes the wait until now, which the kernel has added
   __u64 waited = run_delay - wait->charged_ns;
   wait->charged_ns = run_delay;
   if (wait->cpu == number + 1 && now - waited <= wait->left_ns) {
@@ -260,7 +262,7 @@ int BPF_PROG(blame_on_migrate, struct task_struct* task, int destination) {
 
 // ---- waits that last
 
-// The throttled part of a wait that lasts, on its CPU; all of it where that is unknown.
+// Returns the throttled part of a wait that still lasts on its CPU; the whole wait if that part is unknown.
 static __always_inline __u64 throttled_until_now(const struct thread_visit* from, __u32 victim, __u64 throttled,
                                                  __u64 begin, __u64 now, __u32 number) {
   if (from->cpu == number + 1 && begin <= from->at_ns) return throttled - from->throttled_ns;
@@ -273,7 +275,7 @@ static __always_inline __u64 throttled_until_now(const struct thread_visit* from
   return throttled_end - (begin > throttled_begin ? begin : throttled_begin);
 }
 
-// Stores the wait up to now. Returns false if it ended meanwhile, and was counted as a whole. That is exact except for
+// Stores the wait up to now. Returns false if it ended meanwhile and was counted as a whole. This is exact, except for
 // a wait that ends in the same few nanoseconds.
 static __always_inline bool keep_visit(struct thread_wait* wait, __u64 charged, __u64 key,
                                        const struct thread_visit* visit) {
@@ -284,7 +286,7 @@ static __always_inline bool keep_visit(struct thread_wait* wait, __u64 charged, 
   return *(volatile __u64*)&wait->taken_key == key;
 }
 
-// Without the lock of the run queue: the thread may come to a CPU at any time.
+// Visits a wait without the lock of the run queue: the thread may get a CPU at any time.
 static __always_inline void visit_waiting(struct task_struct* task, struct thread_wait* wait, __u64 queued) {
   const struct cfs_rq* queue = task->se.cfs_rq;
   __u64 now = queue->rq->clock;
@@ -319,7 +321,7 @@ static __always_inline void visit_waiting(struct task_struct* task, struct threa
   if (moved) charge(victim, BLAME_MOVED, moved);
 }
 
-// Run by user space before it reads.
+// User space runs it before it reads.
 SEC("iter/task")
 int for_each_waiting_thread(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;

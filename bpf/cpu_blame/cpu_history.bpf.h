@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cgroups that ran on a CPU: the last turns exactly, as segments, older ones as times of up to four cgroups in each
- * epoch, still older ones in each long epoch. */
+/* The cgroups that ran on a CPU. The last turns are exact segments. Older ones are times of up to four cgroups in each
+ * epoch, and still older ones in each long epoch. */
 #pragma once
 
 #include "cpu_blame.h"
@@ -10,7 +10,7 @@ static __always_inline void begin_epoch(struct blame_epoch* epoch, __u64 begin_n
   for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) epoch->ns[i] = 0;
 }
 
-/* A fifth cgroup has no place: that time is unknown later. */
+/* Adds a time to an epoch. A fifth cgroup has no place: its time will be unknown. */
 static __always_inline void add_to_epoch(struct blame_epoch* epoch, __u64 slot, __u64 ns) {
   if (!ns) return;
   for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) {
@@ -21,7 +21,7 @@ static __always_inline void add_to_epoch(struct blame_epoch* epoch, __u64 slot, 
   }
 }
 
-/* The oldest epoch becomes a part of a long one. */
+/* Adds the oldest epoch to a long epoch. */
 static __noinline int age_epoch(struct blame_cpu* cpu) {
   const struct blame_epoch* oldest = &cpu->epochs[cpu->n_epochs % BLAME_EPOCHS];
   struct blame_epoch* epoch = &cpu->long_epochs[(cpu->n_long_epochs - 1) % BLAME_LONG_EPOCHS];
@@ -34,7 +34,7 @@ static __noinline int age_epoch(struct blame_cpu* cpu) {
   return 0;
 }
 
-/* The oldest segment becomes a part of an epoch. */
+/* Adds the oldest segment to an epoch. */
 static __noinline int age_segment(struct blame_cpu* cpu) {
   const struct blame_segment* oldest = &cpu->segments[cpu->n_segments % BLAME_SEGMENTS];
   __u64 end_ns = cpu->segments[(cpu->n_segments + 1) % BLAME_SEGMENTS].begin_ns;
@@ -49,7 +49,7 @@ static __noinline int age_segment(struct blame_cpu* cpu) {
   return 0;
 }
 
-/* The current segment has ended. */
+/* Stores the current segment, which has ended. */
 static __always_inline void keep_segment(struct blame_cpu* cpu) {
   if (cpu->n_segments >= BLAME_SEGMENTS) age_segment(cpu);
   cpu->segments[cpu->n_segments % BLAME_SEGMENTS] = cpu->current;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Charges those who ran on a CPU with the waits of others, in the matrix of (victim, culprit). */
+/* Charges the cgroups that ran on a CPU with the waits of others, in the matrix of (victim, culprit). */
 #pragma once
 
 #include "cpu_history.bpf.h"
 
-/* By the CPU's number: a thread may be moved by another CPU, which holds the lock of the run queue then. */
+/* By the number of the CPU. Another CPU may move a thread, and holds the lock of this CPU's run queue then. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1); /* CPUs, set before loading */
+  __uint(max_entries, 1); /* number of CPUs, set before loading */
   __type(key, __u32);
   __type(value, struct blame_cpu);
 } cpus SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1); /* pairs, set before loading */
+  __uint(max_entries, 1); /* number of pairs, set before loading */
   __type(key, __u32);
   __type(value, __u64);
 } matrix SEC(".maps");
 
-/* The time for which the matrix had no place. */
+/* The time that did not fit into the matrix. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, 1);
@@ -33,14 +33,14 @@ static __always_inline void count_unplaced(__u64 ns) {
   if (sum) __sync_fetch_and_add(sum, ns);
 }
 
-/* Functions that the verifier proves once, and not at each call: that takes them plain numbers. */
+/* Global functions with plain numbers as arguments: the verifier checks them once, not at each call. */
 
 __noinline int charge(__u32 victim, __u32 culprit, __u64 ns) {
   __u32 key = victim << BLAME_SLOT_BITS | culprit;
   __u64* pair = bpf_map_lookup_elem(&matrix, &key);
   if (!pair) {
     if (!bpf_map_update_elem(&matrix, &key, &ns, BPF_NOEXIST)) return 0;
-    pair = bpf_map_lookup_elem(&matrix, &key); /* another CPU was faster, or there is no place */
+    pair = bpf_map_lookup_elem(&matrix, &key); /* another CPU added the pair first, or the matrix is full */
   }
   if (pair)
     __sync_fetch_and_add(pair, ns);
@@ -49,7 +49,7 @@ __noinline int charge(__u32 victim, __u32 culprit, __u64 ns) {
   return 0;
 }
 
-/* The cgroup that ran from `begin_ns` to the end of the wait. Returns where the rest of the wait ends. */
+/* Charges the cgroup that ran from `begin_ns` to the end of the wait. Returns the end of the remaining wait. */
 __noinline __u64 blame_segment(__u32 victim, __u32 culprit, __u64 begin_ns, __u64 from_ns, __u64 to_ns) {
   __u64 begin = begin_ns > from_ns ? begin_ns : from_ns;
   if (begin >= to_ns) return to_ns;
@@ -57,8 +57,8 @@ __noinline __u64 blame_segment(__u32 victim, __u32 culprit, __u64 begin_ns, __u6
   return begin;
 }
 
-/* Those of one epoch, the newest first, each with the part that lies in the wait. Returns where the rest of the wait
- * ends. */
+/* Charges the cgroups of one epoch with its part of the wait. `age`: number of newer epochs. Returns the end of the
+ * remaining wait. */
 __noinline __u64 blame_epoch(__u32 number, __u32 age, __u32 victim, __u64 from_ns, __u64 to_ns) {
   const struct blame_cpu* cpu = bpf_map_lookup_elem(&cpus, &number);
   if (!cpu) return from_ns;
@@ -67,7 +67,7 @@ __noinline __u64 blame_epoch(__u32 number, __u32 age, __u32 victim, __u64 from_n
     epoch = &cpu->long_epochs[(cpu->n_long_epochs - 1 - (age - BLAME_EPOCHS)) % BLAME_LONG_EPOCHS];
   __u64 begin = epoch->begin_ns > from_ns ? epoch->begin_ns : from_ns;
   if (begin >= to_ns) return to_ns;
-  /* In µs, so that a product of two times is less than 2^64. */
+  /* In µs, because the product of two times must be less than 2^64. */
   __u64 length_us = (to_ns - epoch->begin_ns) / 1000 + 1, part_us = (to_ns - begin) / 1000;
   __u64 rest = to_ns - begin;
   for (__u32 i = 0; i < BLAME_EPOCH_SLOTS; ++i) {
@@ -82,7 +82,7 @@ __noinline __u64 blame_epoch(__u32 number, __u32 age, __u32 victim, __u64 from_n
   return begin;
 }
 
-/* Those who ran on a CPU between two times are charged with the wait of the victim. */
+/* Charges the cgroups that ran on a CPU between two times with the wait of the victim. */
 static __noinline int blame(const struct blame_cpu* cpu, __u32 number, __u32 victim, __u64 from_ns, __u64 to_ns) {
   to_ns = blame_segment(victim, cpu->current.slot, cpu->current.begin_ns, from_ns, to_ns);
   for (__u32 i = 0; i < BLAME_SEGMENTS && i < cpu->n_segments && to_ns > from_ns; ++i) {

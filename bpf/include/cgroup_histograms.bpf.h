@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Histograms in the slots of cgroups (cgroup_slots.bpf.h).
  *
- * Before including it, LATENCY_HISTOGRAM_MAP says what they are in: BPF_MAP_TYPE_PERCPU_ARRAY for what happens at every
- * switch, BPF_MAP_TYPE_ARRAY for what is rarer, which costs the same memory on any number of CPUs. */
+ * Define LATENCY_HISTOGRAM_MAP, the type of their map, before including this: BPF_MAP_TYPE_PERCPU_ARRAY for events at
+ * each switch, or BPF_MAP_TYPE_ARRAY for rarer events, which needs the same memory on any number of CPUs. */
 #pragma once
 
 #include "cgroup_slots.bpf.h"
@@ -15,7 +15,7 @@ struct {
   __type(value, struct latency_histogram);
 } histograms SEC(".maps");
 
-/* By one writer at a time: the CPU's own copy, under its run queue's lock. */
+/* Adds a delay to the CPU's own copy. The caller is the only writer, because it holds the run queue's lock. */
 static __always_inline void add_delay(__u32 index, __u64 delay_ns) {
   struct latency_histogram* histogram = bpf_map_lookup_elem(&histograms, &index);
   __u32 bucket = bucket_of(delay_ns);
@@ -24,7 +24,7 @@ static __always_inline void add_delay(__u32 index, __u64 delay_ns) {
   histogram->buckets[bucket]++;
 }
 
-/* By any number of CPUs at once. */
+/* Adds a delay; any number of CPUs may call it at once. */
 static __always_inline void add_delay_shared(__u32 index, __u64 delay_ns) {
   struct latency_histogram* histogram = bpf_map_lookup_elem(&histograms, &index);
   __u32 bucket = bucket_of(delay_ns);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The slot of a cgroup; latency_slots.h describes how slots are claimed and freed. Frequent operations are array
- * lookups; the hash is read only when a cgroup is met for the first time. The content of a slot is the includer's. */
+ * lookups; the hash is read only when a cgroup is first seen. The file that includes this defines the content of a
+ * slot. */
 #pragma once
 
 #include "kernel_fixes.bpf.h"
 #include "latency_slots.h"
 
-/* Set before loading: the hierarchy to account in, as /proc/self/cgroup numbers it; 0 is cgroup v2. */
+/* The hierarchy in which delays are accounted: its number in /proc/self/cgroup; 0 is cgroup v2. Set before loading. */
 const volatile int hierarchy_id = 0;
 
 /* The cgroup of each slot; 0: none. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1); /* slots, set before loading, as in the maps below */
+  __uint(max_entries, 1); /* number of slots, set before loading, as in the maps below */
   __type(key, __u32);
   __type(value, __u64);
 } slot_owners SEC(".maps");
@@ -25,7 +26,7 @@ struct {
   __type(value, __u32);
 } cgroup_slots SEC(".maps");
 
-/* A stack: the slots in use stay few and low, so user space reads few of them. */
+/* A stack: freed slots are reused first, so the slots in use stay low and user space reads few slots. */
 struct {
   __uint(type, BPF_MAP_TYPE_STACK);
   __uint(max_entries, 1);
@@ -46,7 +47,7 @@ struct {
   __type(value, __u64);
 } slot_cache SEC(".maps");
 
-/* Delays of which the begin could not be kept, so that they are in no histogram. */
+/* Number of delays with a lost begin. They are in no histogram. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);
@@ -61,7 +62,7 @@ static __always_inline bool is_online(const struct cgroup* cgroup) {
 }
 
 static __always_inline void end_slot(__u64 id, __u32 slot) {
-  /* Only the caller that removes the entry owns the slot: a removal races with a claim. */
+  /* Only the caller that removes the entry owns the slot, because a removal may race with a claim. */
   if (bpf_map_delete_elem(&cgroup_slots, &id)) return;
   struct latency_ended ended = {.cgroup = id, .slot = slot};
   bpf_map_push_elem(&ended_slots, &ended, BPF_ANY);
@@ -76,7 +77,7 @@ static __noinline __u32 claim_slot(__u64 id) {
     return slot;
   }
   bpf_map_push_elem(&free_slots, &slot, BPF_ANY);
-  __u32* others = bpf_map_lookup_elem(&cgroup_slots, &id); /* another CPU met the cgroup at the same time */
+  __u32* others = bpf_map_lookup_elem(&cgroup_slots, &id); /* another CPU saw the cgroup at the same time */
   return others ? *others : LATENCY_SLOT_UNAVAILABLE;
 }
 
@@ -85,7 +86,8 @@ static __always_inline __u32 find_or_claim_slot(const struct cgroup* cgroup) {
   __u32* known = bpf_map_lookup_elem(&cgroup_slots, &id);
   if (known) return *known;
   __u32 slot = claim_slot(id);
-  /* The last thread of a removed cgroup may still run: its removal will not be announced again. */
+  /* The last thread of a removed cgroup may still run. Its removal was announced already and will not be announced
+   * again. */
   if (slot != LATENCY_SLOT_UNAVAILABLE && !is_online(cgroup)) {
     end_slot(id, slot);
     return LATENCY_SLOT_UNAVAILABLE;

@@ -4,7 +4,7 @@
 
 #include "latency_slots.h"
 
-/* floor(log2) + 1, and 0 of 0, in steps: the instruction set has no count of leading zeros. */
+/* Returns floor(log2) + 1, or 0 for 0. It works in steps, because the instruction set cannot count leading zeros. */
 static __always_inline __u32 bucket_of(__u64 delay_ns) {
   __u64 us = delay_ns / 1000;
   if (us >= 1ull << (LATENCY_BUCKETS - 2)) return LATENCY_BUCKETS - 1;

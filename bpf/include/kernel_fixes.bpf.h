@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Differences between kernels. Each is one function that checks the BTF of the loaded kernel, never its
- * version. A `___name` flavour is the same kernel type as another kernel declares it. */
+/* Differences between kernels. Each is one function that checks the BTF of the loaded kernel, never its version. A
+ * `___name` flavour declares the same kernel type as in another kernel. */
 #pragma once
 
 #include "kernel_types.bpf.h"
@@ -47,16 +47,16 @@ static __always_inline bool is_in_running_state(const struct task_struct* task) 
   return BPF_CORE_READ(old, state) == 0;
 }
 
-/* The same without a helper, for programs with pointers that the verifier follows. */
+/* The same without a helper, for programs with pointers that the verifier tracks. */
 static __always_inline bool is_runnable(const struct task_struct* task) {
   const struct task_struct___before_5_14* old = (const void*)task;
   if (bpf_core_field_exists(task->__state)) return task->__state == 0;
   return old->state == 0;
 }
 
-/* The time that CPU quotas, its own or those above it, took from a run queue of a cgroup. It changes when such a time
- * ends. 6.6 counts it for each queue (677ea015f231); the older field, renamed in 5.19 (64eaf50731ac), also runs while
- * no thread is waiting. 0: the kernel has no quotas. */
+/* Returns the time for which CPU quotas, of the cgroup or above it, stopped a run queue of a cgroup. The value changes
+ * when such a time ends. 6.6 counts it for each queue (677ea015f231). The older field, renamed in 5.19 (64eaf50731ac),
+ * also counts while no thread is waiting. 0: the kernel has no quotas. */
 static __always_inline __u64 throttled_time_of(const struct cfs_rq* queue) {
   const struct cfs_rq___before_6_6* before_6_6 = (const void*)queue;
   const struct cfs_rq___before_5_19* before_5_19 = (const void*)queue;
@@ -68,7 +68,7 @@ static __always_inline __u64 throttled_time_of(const struct cfs_rq* queue) {
   return 0;
 }
 
-/* The same of a thread's cgroup on another CPU. */
+/* Returns the same for a thread's cgroup on another CPU. */
 static __always_inline __u64 throttled_time_on(const struct task_struct* task, __u32 cpu) {
   struct cfs_rq** queues = BPF_CORE_READ(task, sched_task_group, cfs_rq);
   const struct cfs_rq* queue = NULL;
@@ -83,18 +83,19 @@ static __always_inline __u64 throttled_time_on(const struct task_struct* task, _
   return 0;
 }
 
-/* Whether a CPU quota holds the run queue of a cgroup now. */
+/* Returns whether a CPU quota stops the run queue of a cgroup now. */
 static __always_inline bool is_throttled(const struct cfs_rq* queue) {
   return bpf_core_field_exists(queue->throttle_count) && BPF_CORE_READ(queue, throttle_count) > 0;
 }
 
-/* The value of a per-CPU map's entry on another CPU; NULL before 5.19 (07343110b293), too. */
+/* Returns the value of a per-CPU map's entry on another CPU. Always NULL before 5.19 (07343110b293). */
 static __always_inline void* value_on_cpu(void* map, const __u32* key, __u32 cpu) {
   if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_map_lookup_percpu_elem)) return NULL;
   return bpf_map_lookup_percpu_elem(map, key, cpu);
 }
 
-/* The inode number of the cgroup's directory: the whole id since 5.5 (67c0496e87d1), its lower half before. */
+/* Returns the inode number of the cgroup's directory. It is the whole id since 5.5 (67c0496e87d1), and its lower half
+ * before. */
 static __always_inline __u64 directory_inode(const struct cgroup* cgroup) {
   const struct kernfs_node* node = BPF_CORE_READ(cgroup, kn);
   const struct kernfs_node___before_5_5* old = (const void*)node;
@@ -102,7 +103,7 @@ static __always_inline __u64 directory_inode(const struct cgroup* cgroup) {
   return BPF_CORE_READ(node, id);
 }
 
-/* 5.15 gave the queue its disk (d152c682f03c), 5.17 took it from the request (f3fa33acca9f). */
+/* Returns the disk. 5.15 added it to the queue (d152c682f03c), and 5.17 removed it from the request (f3fa33acca9f). */
 static __always_inline const struct gendisk* disk_of(const struct request* request) {
   const struct request___before_5_17* old = (const void*)request;
   const struct request_queue* queue = BPF_CORE_READ(request, q);
@@ -110,10 +111,11 @@ static __always_inline const struct gendisk* disk_of(const struct request* reque
   return BPF_CORE_READ(old, rq_disk);
 }
 
-/* The first argument of the tracepoint was the queue until 5.11 (a54895fa057c), which removed hd_struct, too. */
+/* Returns the issued request. Until 5.11 the first argument of the tracepoint was the queue (a54895fa057c); that change
+ * also removed hd_struct. */
 static __always_inline const struct request* issued_request(const __u64* arguments) {
   if (!bpf_core_type_exists(struct hd_struct)) return (const struct request*)arguments[0];
   __u64 second = arguments[1];
-  asm volatile("" : "+r"(second)); /* so that the compiler does not make one access at a variable offset of both */
+  asm volatile("" : "+r"(second)); /* otherwise the compiler merges both reads into one at a variable offset */
   return (const struct request*)second;
 }

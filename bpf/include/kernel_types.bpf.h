@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel types our programs read, and of those only the fields they read. Offsets are found when a program
- * is loaded, in the BTF of the kernel it is loaded into, so one object serves every kernel and the machine
- * that builds it needs no BTF. */
+/* The kernel types that our programs read, each with only the fields that are read. Offsets are resolved when a program
+ * is loaded, from the BTF of the running kernel. So one object works on every kernel, and the build machine needs no
+ * BTF. */
 #pragma once
 
 #include <linux/bpf.h>
@@ -10,7 +10,7 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-/* The members that matter are looked up by name; the value is the kernel's own (bpf_core_enum_value). */
+/* Members are resolved by name; bpf_core_enum_value returns the kernel's own value. */
 enum cgroup_subsys_id {
   cpu_cgrp_id = 1,
   io_cgrp_id = 3,
@@ -27,7 +27,7 @@ struct cgroup;
 struct cgroup_subsys_state {
   struct cgroup* cgroup;
   unsigned int flags;
-  __u64 serial_nr; /* counts up over all hierarchies, never used twice */
+  __u64 serial_nr; /* increases over all hierarchies and is never reused */
 };
 
 struct cgroup_root {
@@ -53,7 +53,7 @@ struct rq {
 struct cfs_rq {
   struct rq* rq;
   __u64 throttled_clock_self_time;
-  int throttle_count; /* quotas, its own and those above it, that are used up */
+  int throttle_count; /* number of exhausted quotas, of its own cgroup and those above */
 };
 
 struct task_group {
@@ -109,9 +109,9 @@ struct request_queue {
 struct request {
   struct request_queue* q;
   unsigned int cmd_flags;
-  unsigned int __data_len; /* bytes that are not done yet */
+  unsigned int __data_len; /* bytes that are not completed yet */
   struct bio* bio;
-  __u64 start_time_ns; /* when it was made; 0 when the queue keeps no times */
+  __u64 start_time_ns; /* time of its allocation; 0 if the queue records no times */
 };
 
 #pragma clang attribute pop

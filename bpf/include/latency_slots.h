@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types shared by programs that measure latencies per cgroup and by user space: histograms of delays, and the
- * slots that hold them.
+/* Types shared by programs that measure latencies per cgroup and by user space: histograms of delays, and the slots
+ * that hold them.
  *
- * Slots. Every cgroup with a recorded delay has a slot: an index into an array of histograms, one for each
- * kind of delay. The kernel side claims a slot when it first meets a cgroup, so a container is measured from
- * its first delay, before user space knows it. When the cgroup's directory is removed, the kernel side puts
- * the slot on `ended_slots`. User space reads the last values, clears the slot and pushes it to `free_slots`.
- * Nothing has to search for dead cgroups and none keeps its slot. Slot 0 belongs to no cgroup: it counts the
- * delays for which no slot was free, so that the node's total stays complete and the loss is known. */
+ * Slots. Every cgroup with a recorded delay has a slot: an index into an array of histograms, one for each kind of
+ * delay. The kernel side claims a slot when it first sees a cgroup, so a container is measured from its first delay,
+ * before user space knows it. When the cgroup's directory is removed, the kernel side pushes the slot to `ended_slots`.
+ * User space reads the last values, clears the slot and pushes it to `free_slots`. So no code has to search for removed
+ * cgroups, and none of them keeps its slot. Slot 0 belongs to no cgroup. It counts the delays for which no slot was
+ * free, so the node's total stays complete and the loss is visible. */
 #pragma once
 
 #ifndef __BPF__
@@ -24,15 +24,15 @@ struct latency_histogram {
   __u64 buckets[LATENCY_BUCKETS];
 };
 
-/* The slot of a cgroup, found by the serial number of its state: serial << 16 | slot, 0 when empty. A
- * collision costs a hash lookup, nothing else. UNAVAILABLE remembers that no slot was free. */
+/* Cache of slots, indexed by the serial number of a cgroup's state: serial << 16 | slot, 0 when empty. A collision only
+ * costs a hash lookup. UNAVAILABLE means that no slot was free. */
 #define LATENCY_CACHE_ENTRIES 65536
 #define LATENCY_SLOT_BITS 16
 #define LATENCY_SLOT_UNAVAILABLE 0xffff
 #define LATENCY_MAX_SLOTS 0xffff
 
-/* Throttled times of a cgroup on one CPU, as far as the programs know them: when a thread last left the CPU; 1 + the
- * kernel's count when one last came to it; the last interval. */
+/* Throttled times of a cgroup on one CPU, as the programs know them: when a thread last left the CPU; 1 + the kernel's
+ * count when a thread last got it; the last throttled interval. */
 struct latency_throttled {
   __u64 left_ns, seen, begin_ns, end_ns;
 };

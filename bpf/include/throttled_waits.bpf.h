@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a thread's wait in which a CPU quota held it, its own cgroup's or one above. The kernel counts that time
- * for each run queue of a cgroup, when it ends. All times are of the run queue's clock. */
+/* Computes the part of a thread's wait in which a CPU quota, of its cgroup or above, stopped it. The kernel adds that
+ * time to a counter of each run queue of a cgroup when the time ends. All times are those of the run queue's clock. */
 #pragma once
 
 #include "kernel_fixes.bpf.h"
 #include "latency_slots.h"
 
-/* Finds the last throttled time of a cgroup on a CPU. `throttled`: the kernel's count now. */
+/* Finds the last throttled interval of a cgroup on a CPU. `throttled`: the kernel's count now. */
 static __always_inline void find_throttled(const struct latency_throttled* last, __u64 throttled, __u64 now,
                                            __u64* begin, __u64* end) {
   *begin = last->begin_ns;
@@ -17,8 +17,8 @@ static __always_inline void find_throttled(const struct latency_throttled* last,
   *begin = *end > length ? *end - length : 0;
 }
 
-/* The throttled part of a wait on this CPU that ends now, of a thread that did not wait since it left this CPU: it was
- * woken later, or moved. The last throttled time may reach into the wait. */
+/* Returns the throttled part of a wait on this CPU that ends now. For a thread that has not waited since it left this
+ * CPU: it was woken later, or moved. The last throttled interval may overlap the wait. */
 static __always_inline __u64 throttled_part(struct latency_throttled* last, __u64 throttled, __u64 begin, __u64 now) {
   find_throttled(last, throttled, now, &last->begin_ns, &last->end_ns);
   last->seen = throttled + 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages that threads of a cgroup had to free before they got memory. The cgroup that needs the memory is charged,
-// whichever cgroup loses the pages. Nothing runs where no memory is short.
+// Counts the pages that threads of a cgroup had to free before they got memory. The cgroup that needs the memory is
+// charged, whichever cgroup loses the pages. Nothing runs while memory is sufficient.
 #include "cgroup_slots.bpf.h"
 
 #include "memory_blame.h"
@@ -11,12 +11,12 @@ char program_license[] SEC("license") = "Dual BSD/GPL";
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1);  // slots, set before loading
+  __uint(max_entries, 1);  // number of slots, set before loading
   __type(key, __u32);
   __type(value, struct memory_blame_slot);
 } blame_slots SEC(".maps");
 
-// The memory controller's cgroup on v1, the thread's own on v2, which may lack the controller.
+// Uses the memory controller's cgroup on v1, and the thread's own on v2, which may lack the controller.
 static __always_inline struct memory_blame_slot* slot_of_current(void) {
   const struct css_set* set = BPF_CORE_READ(bpf_get_current_task_btf(), cgroups);
   const struct cgroup_subsys_state* css = NULL;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long threads reclaim memory or make it contiguous before they get some, per cgroup. Two ways to the same
+// Measures how long threads reclaim memory or compact it before they get some, per cgroup. Two variants yield the same
 // histograms:
-//   task_storage    the begin of a stall kept in the thread's storage
-//   raw_tracepoint  the same with a hash by thread id, for kernels without BTF-typed tracepoints
-// plus, in each, one on the removal of cgroups. The user enables the programs of one way and no others.
+//   task_storage    stores the begin of a stall in the thread's storage
+//   raw_tracepoint  stores it in a hash by thread id, for kernels without BTF-typed tracepoints
+// Each variant also has a program for the removal of cgroups. User space loads the programs of one variant only.
 //
-// Begin and end of a stall are in one thread, which may sleep and move to another CPU in between. A stall is rare
-// and long beside what is done here, so nothing is spent on being quick, but nothing runs where no memory is short.
+// Begin and end of a stall are in one thread, which may sleep and move to another CPU in between. A stall is rare and
+// takes long compared to these programs, so they are not optimized for speed. Nothing runs while memory is sufficient.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY
 #include "cgroup_histograms.bpf.h"
 
@@ -23,8 +23,8 @@ static __always_inline bool is_background(const struct task_struct* task, __u32 
   return kind == MEMORY_STALL_COMPACTION && BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }
 
-// The thread that is held up pays: the memory controller's cgroup on v1, the thread's own on v2, which may lack
-// the controller.
+// Charges the delayed thread: the memory controller's cgroup on v1, or the thread's own on v2, which may lack the
+// controller.
 static __always_inline const struct cgroup_subsys_state* css_of(const struct task_struct* task) {
   const struct css_set* set = BPF_CORE_READ(task, cgroups);
   if (hierarchy_id == 0) return &BPF_CORE_READ(set, dfl_cgrp)->self;
@@ -43,7 +43,7 @@ static __always_inline void charge(const struct task_struct* task, __u32 kind, _
 // ---- task_storage
 
 struct thread_stalls {
-  __u64 since_ns[MEMORY_STALL_KINDS];  // 0: it is in none of that kind
+  __u64 since_ns[MEMORY_STALL_KINDS];  // 0: no stall of that kind
 };
 
 struct {
@@ -53,8 +53,8 @@ struct {
   __type(value, struct thread_stalls);
 } threads SEC(".maps");
 
-// The storage is made at a thread's first stall. That is an allocation in the middle of reclaim, but one that takes
-// from the reserves or fails, never reclaims; the end then finds no begin.
+// The storage is allocated at a thread's first stall, in the middle of reclaim. This allocation uses the reserves or
+// fails, but never reclaims. If it fails, the end of the stall finds no begin.
 static __always_inline int begin_stall(__u32 kind) {
   struct task_struct* task = bpf_get_current_task_btf();
   if (is_background(task, kind)) return 0;
@@ -104,12 +104,12 @@ int BPF_PROG(on_compaction_end) { return end_stall(MEMORY_STALL_COMPACTION); }
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // the number of threads that may stall at once, set before loading
+  __uint(max_entries, 1);  // maximum number of threads in a stall at once, set before loading
   __type(key, __u64);
   __type(value, __u64);
 } stalled_threads SEC(".maps");
 
-// Kinds may nest, one kind does not.
+// Stalls of different kinds may nest, stalls of one kind cannot.
 static __always_inline __u64 key_of(__u32 kind) { return (bpf_get_current_pid_tgid() & 0xffffffff) << 8 | kind; }
 
 static __always_inline int begin_hashed_stall(__u32 kind) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long threads wait for a CPU, per cgroup. Three ways to the same histograms, of which the user loads the
-// cheapest that the kernel accepts:
-//   sched_info      one program: the scheduler itself keeps what a thread waited
-//   task_storage    wakeup and switch, the begin of a wait kept in the thread's storage
+// Measures how long threads wait for a CPU, per cgroup. Three variants yield the same histograms; user space loads the
+// cheapest one that the kernel accepts:
+//   sched_info      one program: the scheduler itself records the wait of a thread
+//   task_storage    wakeup and switch, with the begin of a wait in the thread's storage
 //   raw_tracepoint  the same with a hash by thread id, for kernels without BTF-typed tracepoints
-// plus, in each, one on the removal of cgroups. The user enables the programs of one way and no others.
+// Each variant also has a program for the removal of cgroups. User space loads the programs of one variant only.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_PERCPU_ARRAY
 #include <linux/errno.h>
 #include "cgroup_histograms.bpf.h"
@@ -15,13 +15,13 @@
 
 char program_license[] SEC("license") = "Dual BSD/GPL";
 
-#define CLOCKS_DIFFER_NS 1000000  // of two CPUs, at most
+#define CLOCKS_DIFFER_NS 1000000  // maximum difference between two CPUs
 
 // State of a thread between its events.
 struct thread_waits {
   __u64 charged_ns;         // sched_info: its run delay when it was last charged
-  __u64 runnable_since_ns;  // task_storage: when its wait began; 0: it does not wait
-  // sched_info: when it last left a CPU and went on waiting, the throttled time of its run queue then, and 1 + the CPU.
+  __u64 runnable_since_ns;  // task_storage: begin of its wait; 0: not waiting
+  // sched_info: the last time it left a CPU while runnable, the throttled time of its run queue then, and 1 + the CPU.
   __u64 left_ns, left_throttled_ns, left_cpu;
 };
 
@@ -43,7 +43,7 @@ static __always_inline void make_storage(struct task_struct* task) {
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, 1);  // slots, set before loading
+  __uint(max_entries, 1);  // number of slots, set before loading
   __type(key, __u32);
   __type(value, struct sched_throttled);
 } throttled_slots SEC(".maps");
@@ -63,8 +63,8 @@ static __always_inline void leave_cpu(struct task_struct* prev, bool preempt, __
   if (slot) slot->last.left_ns = now;
 }
 
-// The throttled part of a wait that ends now, which the kernel counts in the run delay. `throttled`: the throttled time
-// of the run queue.
+// Returns the throttled part of a wait that ends now; the kernel includes it in the run delay. `throttled`: the
+// throttled time of the run queue.
 static __always_inline __u64 take_throttled(struct task_struct* next, struct thread_waits* waits, __u32 index,
                                             __u64 throttled, __u64 delay, __u64 now) {
   __u32 number = bpf_get_smp_processor_id();
@@ -72,9 +72,9 @@ static __always_inline __u64 take_throttled(struct task_struct* next, struct thr
   if (!slot) return 0;
   __u64 part = throttled_part(&slot->last, throttled, now - delay, now);
   if (waits->left_cpu == number + 1 && now - delay <= waits->left_ns) {
-    part = throttled - waits->left_throttled_ns;  // it waits since it left the CPU
+    part = throttled - waits->left_throttled_ns;  // it has waited since it left this CPU
   } else if (waits->left_cpu && waits->left_cpu != number + 1 && delay + CLOCKS_DIFFER_NS >= now - waits->left_ns) {
-    __u64 there = throttled_time_on(next, waits->left_cpu - 1);  // since it left another CPU
+    __u64 there = throttled_time_on(next, waits->left_cpu - 1);  // it left another CPU
     part = there > waits->left_throttled_ns ? there - waits->left_throttled_ns : 0;
   }
   if (part > delay) part = delay;
@@ -82,7 +82,8 @@ static __always_inline __u64 take_throttled(struct task_struct* next, struct thr
   return part;
 }
 
-// A thread's run delay is remembered from its last turn: part of its wait may have been added since.
+// Compares with the thread's run delay at its last turn, because the kernel may have added a part of the wait since
+// then.
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
   __u64 now = next->se.cfs_rq->rq->clock;
@@ -117,7 +118,7 @@ static __always_inline void begin_wait(struct task_struct* task) {
     waits->runnable_since_ns = bpf_ktime_get_ns();
 }
 
-// A thread that is still on its CPU does not wait: it was woken on its way to sleep.
+// A thread that is still on its CPU does not wait: it was woken before it slept.
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(task_storage_on_wakeup, struct task_struct* task) {
   if (!task->on_cpu) begin_wait(task);
@@ -146,7 +147,7 @@ int BPF_PROG(task_storage_on_switch, bool preempt, struct task_struct* prev, str
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // the number of threads that may wait at once, set before loading
+  __uint(max_entries, 1);  // maximum number of threads that wait at once, set before loading
   __type(key, __u32);
   __type(value, __u64);
 } runnable_threads SEC(".maps");

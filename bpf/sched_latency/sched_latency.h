@@ -4,8 +4,8 @@
 
 #include "bpf/include/latency_slots.h"
 
-/* The throttled time of a cgroup's threads on one CPU, since it has its slot. It is in no histogram. */
+/* The throttled time of a cgroup's threads on one CPU, since the cgroup got its slot. It is in no histogram. */
 struct sched_throttled {
   __u64 throttled_ns;
-  struct latency_throttled last; /* for the programs */
+  struct latency_throttled last; /* used only by the programs */
 };

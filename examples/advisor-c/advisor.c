@@ -15,8 +15,8 @@ typedef struct {
   const koord_svc_metrics *metrics;
   const koord_svc_fs *fs;
   const koord_svc_state *state;
-  uint64_t open_files;    /* the series */
-  uint32_t pod_processes; /* the metric, with a series for each pod */
+  uint64_t open_files;    /* id of the series */
+  uint32_t pod_processes; /* id of the metric, which has a series for each pod */
 } open_files_advisor;
 
 static koord_status fail(const open_files_advisor *self, koord_status status, koord_str why) {
@@ -33,7 +33,7 @@ static koord_status create(const koord_host *host, const koord_class *cls, void 
   return KOORD_OK;
 }
 
-/* Once: get the services, say what will be measured, make its series. */
+/* Called once: gets the services, defines the metrics and creates the series. */
 static koord_status init(void *instance) {
   open_files_advisor *self = instance;
   const koord_host *host = self->host;
@@ -71,7 +71,8 @@ static koord_status init(void *instance) {
   return self->metrics->series(host, metric, KOORD_NO_SUBJECT, NULL, 0, 0, &self->open_files);
 }
 
-/* One pod: the host labels the series of its handle with the pod, and ends it with the pod. */
+/* Appends the value of one pod. The host adds the pod's labels to a series with its handle, and ends the series with
+ * the pod. */
 static koord_status append_pod(open_files_advisor *self, uint64_t now_ns, const koord_pod *pod) {
   koord_point point = {0, 0};
   uint32_t count = 0;
@@ -90,18 +91,18 @@ static koord_status append_pods(open_files_advisor *self, uint64_t now_ns) {
   const char *at;
   uint32_t n = 0, stride = 0, i;
   koord_status status;
-  if (!KOORD_HAS(self->state, processes)) return KOORD_OK; /* a host of 1.0 */
+  if (!KOORD_HAS(self->state, processes)) return KOORD_OK; /* the host has version 1.0 */
   status = self->state->acquire(self->host, &snapshot);
   if (status == KOORD_E_AGAIN) return KOORD_OK; /* no pods are known yet */
   if (status != KOORD_OK) return status;
   at = (const char *)self->state->pods(snapshot, &n, &stride);
-  for (i = 0; i < n && status == KOORD_OK; ++i) /* by the stride: a newer host's records are longer */
+  for (i = 0; i < n && status == KOORD_OK; ++i) /* uses the stride, because records of a newer host are longer */
     status = append_pod(self, now_ns, (const koord_pod *)(const void *)(at + (size_t)i * stride));
   self->state->release(self->host, snapshot);
   return status;
 }
 
-/* Every period: read "allocated unused maximum", append the first; then the pods. */
+/* Called every period. Reads "allocated unused maximum" and appends the first number, then appends the pods. */
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {
   open_files_advisor *self = instance;
   koord_point point = {self->open_files, 0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plugin on the host in memory; the test makes its node. No framework: CHECK prints the line and goes on. */
+/* Tests the plugin on the in-memory host. The test writes the node's files. No framework: CHECK prints the line and
+ * continues. */
 #include <koordetector/test.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin around kernel_activity.hpp, and the only file that knows the host: gets services, defines metrics, reads
-// /proc/stat and the task count of each pod and container each period, and appends them.
+// The plugin around kernel_activity.hpp. Only this file uses the host: it gets services, defines metrics, reads
+// /proc/stat and the task count of each pod and container every period, and appends them.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>
@@ -12,8 +12,8 @@
 
 using namespace koord::plugin;
 
-// The tasks of one pod or container: its file, which may be missing for a while, and its series, which has the pod's
-// labels.
+// Meter for the tasks of one pod or container: its file, which may be missing for a while, and its series, which has
+// the pod's labels.
 struct TaskMeter {
   CgroupValues<1> tasks{"pids.current", {"pids"}};
   std::uint64_t series = 0;
@@ -21,7 +21,8 @@ struct TaskMeter {
 
 class SchedulerAdvisor : public Advisor {
  public:
-  // Once, before the first tick. Throwing refuses to run; KOORD_E_UNSUPPORTED says that this node cannot have it.
+  // Called once, before the first tick. If it throws, the plugin does not run; KOORD_E_UNSUPPORTED means that this node
+  // cannot run it.
   void init() override {
     files_ = require<koord_svc_fs>(host(), "koord.fs/1");
     batch_ = Batch(host());
@@ -38,7 +39,7 @@ class SchedulerAdvisor : public Advisor {
       throw Failure(KOORD_E_UNSUPPORTED, "/proc/stat has no line 'ctxt', expected one as of Linux 2.6");
   }
 
-  // Every period. Throwing fails this tick with the text; the next one tries again.
+  // Called every period. If it throws, this tick fails with the text; the next tick tries again.
   void collect(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     const KernelActivity activity = parse_kernel_activity(read_stat());
     add(context_switches_, activity.context_switches);
@@ -56,7 +57,7 @@ class SchedulerAdvisor : public Advisor {
     });
   }
 
-  // Each pod and container that has a cgroup. A removed meter ends its series.
+  // Adds each pod and container that has a cgroup. The destructor of a removed meter ends its series.
   void add_tasks(std::uint64_t now_ns) {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot) return;
@@ -79,7 +80,7 @@ class SchedulerAdvisor : public Advisor {
   Batch batch_;
   Metric tasks_;
   Subjects<TaskMeter> pods_;
-  std::uint64_t context_switches_ = 0, forks_ = 0, runnable_ = 0, blocked_ = 0;  // series
+  std::uint64_t context_switches_ = 0, forks_ = 0, runnable_ = 0, blocked_ = 0;  // ids of series
 };
 
 KOORD_PLUGIN("id=com.example.scheduler\n"

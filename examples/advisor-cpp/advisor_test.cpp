@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First the pure part, then the plugin on the host in memory. No framework: CHECK prints the line and goes on.
+// Tests the pure part, then the plugin on the in-memory host. No framework: CHECK prints the line and continues.
 #include <koordetector/test.h>
 #include <cmath>
 #include <cstdio>

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string_view>
 
-// A line that this kernel does not have, or that is not a number, is nothing: never 0.
+// Values of /proc/stat. A value is nullopt, never 0, if this kernel lacks the line or the line has no number.
 struct KernelActivity {
-  std::optional<std::uint64_t> context_switches;  // since the boot
-  std::optional<std::uint64_t> forks;             // since the boot
-  std::optional<std::uint64_t> runnable_tasks;    // now, those on a CPU included
+  std::optional<std::uint64_t> context_switches;  // since boot
+  std::optional<std::uint64_t> forks;             // since boot
+  std::optional<std::uint64_t> runnable_tasks;    // now, including those on a CPU
   std::optional<std::uint64_t> blocked_tasks;     // now, waiting for I/O
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A complete third-party plugin in Go: an advisor that reports how many sockets the node has and how much memory they
-// hold, from /proc/net/sockstat through the host's koord.fs/1, and how many TCP sockets each pod has, by the pod's
-// processes. Above tcp_mem the kernel drops packets of every pod, in whichever pod the sockets are. Copy it, change
-// `id`, `gate` and the files that Collect reads.
+// A complete third-party plugin in Go: an advisor that reports the number of sockets of the node and their memory, from
+// /proc/net/sockstat through the host's koord.fs/1, and the TCP sockets of each pod, through the pod's processes. Above
+// tcp_mem the kernel drops packets of all pods, whichever pod has the sockets. Copy it, and change `id`, `gate` and the
+// files that Collect reads.
 package main
 
 /*
@@ -29,7 +29,7 @@ import (
 	"koordinator.sh/koordetector"
 )
 
-// The node's network namespace is that of process 1, in whichever this process is.
+// Process 1 is in the node's network namespace, whichever namespace this process is in.
 const sockstat = "1/net/sockstat"
 
 type sockets struct {
@@ -46,9 +46,9 @@ func init() {
 	koordetector.AddAdvisor(koordetector.Class{Name: "sockets", Period: 5 * time.Second}, newSockets)
 }
 
-func main() {} // of a shared library; never called
+func main() {} // a shared library never calls it
 
-// Once: get the services, say what will be measured.
+// Called once: gets the services and defines the metrics.
 func newSockets(host koordetector.Host) (*sockets, error) {
 	s := &sockets{series: map[name]koordetector.Series{}}
 	var err error
@@ -71,7 +71,7 @@ func newSockets(host koordetector.Host) (*sockets, error) {
 	return s, err
 }
 
-// Collect is called every period: one batch with a point an entry.
+// Collect is called every period and sends one batch with a point for each entry.
 func (s *sockets) Collect(now, _ koordetector.Time) error {
 	content, err := s.fs.ReadInto(s.content, koordetector.ProcRoot, sockstat)
 	if err != nil {
@@ -94,7 +94,8 @@ func (s *sockets) Collect(now, _ koordetector.Time) error {
 	return batch.Send(now)
 }
 
-// Each pod by the network namespace of its first process. A pod that has ended, or has no process yet, has no value.
+// Adds each pod, through the network namespace of its first process. A pod that has ended or has no process yet has no
+// value.
 func (s *sockets) addPods(batch *koordetector.Batch) error {
 	snapshot, err := s.state.Snapshot()
 	if errors.Is(err, koordetector.ErrAgain) {
@@ -106,7 +107,7 @@ func (s *sockets) addPods(batch *koordetector.Batch) error {
 	for _, pod := range snapshot.Pods() {
 		sockets, err := s.tcpSocketsOf(pod.Handle)
 		if err != nil || sockets == nil {
-			continue // it ends, or has not begun
+			continue // it has ended or not started yet
 		}
 		series, err := s.ofPod.Series(pod.Handle, nil) // the host adds the labels of the pod
 		if errors.Is(err, koordetector.ErrGone) {
@@ -119,7 +120,7 @@ func (s *sockets) addPods(batch *koordetector.Batch) error {
 	return nil
 }
 
-// nil: there is no process, or its file has no such row.
+// Returns nil if no process exists or its file has no such row.
 func (s *sockets) tcpSocketsOf(pod koordetector.Subject) (*uint64, error) {
 	processes, err := s.state.Processes(pod)
 	if err != nil || len(processes) == 0 {

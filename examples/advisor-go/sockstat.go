@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// name of a number in /proc/net/sockstat; a row there begins with a protocol, and keys with their values follow.
+// name identifies a number in /proc/net/sockstat. A row there has a protocol, followed by keys with their values.
 type name struct{ protocol, key string }
 
 type entry struct {
@@ -15,11 +15,11 @@ type entry struct {
 	value uint64
 }
 
-// parseSockstat leaves out unknown lines and fields.
+// parseSockstat parses the entries; unknown lines and fields are left out.
 func parseSockstat(content string) []entry {
 	var entries []entry
 	for _, row := range strings.Split(content, "\n") {
-		// "TCP: inuse 27 orphan 0 tw 203 alloc 31 mem 4"
+		// Example: "TCP: inuse 27 orphan 0 tw 203 alloc 31 mem 4".
 		if protocol, values, found := strings.Cut(row, ":"); found {
 			entries = append(entries, entriesOf(protocol, strings.Fields(values))...)
 		}
@@ -37,7 +37,7 @@ func entriesOf(protocol string, words []string) []entry {
 	return entries
 }
 
-// memory is how many bytes an entry stands for; false: it counts sockets.
+// memory returns the number of bytes of an entry; false: the entry counts sockets.
 func (e entry) memory(pageBytes uint64) (uint64, bool) {
 	switch e.key {
 	case "mem":

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A complete third-party plugin in Rust: an advisor that reports how many softirqs of each kind the node has handled,
-//! from /proc/softirqs through the host's koord.fs/1. They run in the context of the task that they interrupt: a pod
-//! that floods the network spends its neighbours' time. It also counts the CPU time of each pod, from koord.cgroup/1.
-//! Copy it, change `id`, `gate` and the files that collect() reads.
+//! from /proc/softirqs through the host's koord.fs/1. A softirq runs in the context of the interrupted task, so a pod
+//! that floods the network uses CPU time of its neighbours. It also reports the CPU time of each pod, from
+//! koord.cgroup/1. Copy it, and change `id`, `gate` and the files that collect() reads.
 
 mod softirqs;
 
@@ -13,7 +13,7 @@ use koordetector::{
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// One pod: its open file, closed when it is dropped, and its series, which the host labels with the pod.
+/// Meter of one pod: its open file, which is closed on drop, and its series, to which the host adds the pod's labels.
 struct Pod {
     usage: CgroupFile,
     series: Series,
@@ -32,7 +32,7 @@ struct Softirqs {
 }
 
 impl Plugin for Softirqs {
-    /// Once: get the services, say what will be measured.
+    /// Called once: gets the services and defines the metrics.
     fn init(host: Host) -> Result<Self> {
         let metrics = host.metrics()?;
         Ok(Softirqs {
@@ -57,7 +57,7 @@ impl Plugin for Softirqs {
 }
 
 impl Advisor for Softirqs {
-    /// Every period: one batch with a point a kind.
+    /// Called every period: sends one batch with a point for each kind.
     fn collect(&mut self, now_ns: u64, _deadline_ns: u64) -> Result<()> {
         self.fs.read_into(KOORD_ROOT_PROC, "softirqs", &mut self.content)?;
         let mut kinds = 0;
@@ -93,7 +93,7 @@ impl Softirqs {
             let known = before.remove(&pod.handle());
             match known.map_or_else(|| self.open(pod.handle(), pod.cgroup_dir()), Ok).and_then(|one| self.add_pod(one)) {
                 Ok(one) => drop(self.pods.insert(pod.handle(), one)),
-                Err(failure) if [KOORD_E_GONE, KOORD_E_AGAIN].contains(&failure.status()) => {} // ended, or busy
+                Err(failure) if [KOORD_E_GONE, KOORD_E_AGAIN].contains(&failure.status()) => {} // ended, or no cgroup yet
                 Err(failure) => return Err(failure),
             }
         }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The content of /proc/softirqs: a head that names the CPUs, then a row a kind with its running total on each.
+//! The content of /proc/softirqs: a header with the CPUs, then one row for each kind with its running total on each
+//! CPU.
 
-/// `(kind, total over all CPUs)` of every row; a row that is not understood is left out.
+/// Returns `(kind, total over all CPUs)` for every row; rows in another format are left out.
 pub fn parse(text: &str) -> impl Iterator<Item = (&str, u64)> {
     text.lines().skip(1).filter_map(total_of_row)
 }
 
-// "      NET_RX:     273892     271104"
+// Example: "      NET_RX:     273892     271104".
 fn total_of_row(row: &str) -> Option<(&str, u64)> {
     let (kind, counts) = row.split_once(':')?;
     let counts: Vec<u64> = counts.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings in another program's metrics: says where they are and what they are called here. The host asks the endpoint,
-// reads what it answers and keeps the series.
+// Adds another program's metrics: provides their URL and their names on this node. The host scrapes the endpoint,
+// parses the answer and stores the series.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>
@@ -14,7 +14,7 @@ using namespace koord::plugin;
 
 namespace {
 
-// Checked before the plugin is made, and before a new configuration reaches it.
+// Checked before the plugin is created, and before it gets a new configuration.
 constexpr char kSchema[] = R"json({
   "type": "object",
   "required": ["url"],
@@ -35,7 +35,7 @@ class Endpoint : public ExternalAdvisor {
     read_config();
   }
 
-  // The host asks for the URL and the names again after this.
+  // After this call, the host asks for the URL and the names again.
   void on_event(std::uint32_t what, std::uint64_t /*version*/) override {
     if (what == KOORD_ON_CONFIG) read_config();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the metrics of an endpoint that are taken, and their names here. Pure.
+// Selects metrics of an endpoint and maps their names. Pure.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 #include <vector>
 
 struct Naming {
-  std::string prefix;                // put before each name
-  std::vector<std::string> allowed;  // names, or beginnings of names with a '*' behind; none: all
+  std::string prefix;                // prepended to each name
+  std::vector<std::string> allowed;  // names, or prefixes of names followed by '*'; empty: all
 
-  // Nothing: this metric stays out.
+  // Returns the name on this node; nullopt: the metric is left out.
   std::optional<std::string> name_of(std::string_view metric) const {
     auto allows = [metric](const std::string& pattern) {
       if (pattern.empty() || pattern.back() != '*') return metric == pattern;

@@ -15,13 +15,13 @@
 #define TEXT(literal) ((koord_str){(literal), sizeof(literal) - 1})
 #define CLASSES (KOORD_QOS_SYSTEM + 1)
 
-/* As the label koordinator.sh/qosClass has them. */
+/* Values of the label koordinator.sh/qosClass. */
 static const char *const names[CLASSES] = {
     [KOORD_QOS_LSE] = "LSE", [KOORD_QOS_LSR] = "LSR",       [KOORD_QOS_LS] = "LS",
     [KOORD_QOS_BE] = "BE",   [KOORD_QOS_SYSTEM] = "SYSTEM",
 };
 
-/* Checked before the hook is made, and before a new configuration reaches it. */
+/* Checked before the hook is created, and before it gets a new configuration. */
 static const char schema[] =
     "{\"type\": \"object\", \"additionalProperties\": false,"
     " \"properties\": {\"shares\": {\"type\": \"object\", \"additionalProperties\": false, \"properties\": {"
@@ -34,7 +34,7 @@ static const char schema[] =
 typedef struct {
   const koord_host *host;
   const koord_svc_config *config;
-  /* By class; 0: the runtime's request stays. handle() may run on several threads, and beside on_event(). */
+  /* By class; 0: keep the runtime's value. handle() may run on several threads, in parallel with on_event(). */
   _Atomic int64_t shares[CLASSES];
 } hook;
 
@@ -57,7 +57,7 @@ static koord_status read_shares(hook *self, uint32_t qos) {
   return KOORD_OK;
 }
 
-/* At the start, and when an operator has changed the settings. */
+/* Called at start, and when an operator has changed the settings. */
 static koord_status on_event(void *instance, uint32_t what, uint64_t version) {
   koord_status status = KOORD_OK;
   uint32_t qos;
@@ -81,14 +81,14 @@ static koord_status set_shares(const koord_hook_response *response, int64_t shar
   return response->set(response, TEXT("linux.cpu.shares"), (koord_str){text, (uint64_t)length});
 }
 
-/* Called for each new pod and container, before it is created. Fields set here go into the runtime's request; the
- * others stay as the runtime has them. */
+/* Called for each new pod and container, before it is created. Fields that are set here go into the runtime's request;
+ * other fields stay unchanged. */
 static koord_status handle(void *instance, const koord_hook_request *request, const koord_hook_response *response) {
   hook *self = instance;
   const uint32_t qos = request->pod->qos;
   koord_status status = KOORD_OK;
   int64_t shares;
-  if (qos == KOORD_QOS_NONE || qos >= CLASSES) return KOORD_OK; /* none, or one of a newer host */
+  if (qos == KOORD_QOS_NONE || qos >= CLASSES) return KOORD_OK; /* no class, or a class of a newer host */
   shares = self->shares[qos];
   if (shares != 0) status = set_shares(response, shares);
   if (status != KOORD_OK || !request->container) return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin around throttling.hpp, and the only file that knows the host: reads the throttled time of each container
-// each period, and posts a verdict about those that the rule finds.
+// The plugin around throttling.hpp. Only this file uses the host: it reads the throttled time of each container every
+// period, and posts a verdict for each finding of the rule.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>
@@ -14,7 +14,7 @@
 
 using namespace koord::plugin;
 
-// One container: its file, which may be missing for a while, and the rule's view of it.
+// One container: its file, which may be missing for a while, and the rule's state for it.
 struct Container {
   std::uint64_t handle = 0;
   Throttling throttling;
@@ -40,7 +40,8 @@ class ThrottlingRule : public Advisor {
     const std::optional<Failure> failure = containers_.for_each([&](Container& container, std::string_view cgroup) {
       if (container.handle != KOORD_NO_SUBJECT) judge(container, cgroup, now_ns, standing);
     });
-    // All that stand, in each tick: the host ends a verdict that is not posted again within its ttl.
+    // Posts all standing verdicts in each tick, because the host ends a verdict that is not posted again within its
+    // ttl.
     post(standing);
     if (failure) throw *failure;
   }
@@ -61,7 +62,7 @@ class ThrottlingRule : public Advisor {
     verdict.victim = container.handle;
     verdict.kind = KOORD_VERDICT_SELF_QUOTA;
     verdict.resource = KOORD_RESOURCE_CPU;
-    verdict.method = KOORD_METHOD_EXACT;  // the kernel counts the time
+    verdict.method = KOORD_METHOD_EXACT;  // the kernel itself measures the time
     verdict.from_ns = finding.from_ns;
     verdict.to_ns = finding.to_ns;
     verdict.windows_over = finding.over;
@@ -76,7 +77,8 @@ class ThrottlingRule : public Advisor {
     return verdict;
   }
 
-  // A container may end between the snapshot and the post, which refuses all of them: the others are posted alone.
+  // Posts the verdicts. If a container has ended since the snapshot, the host refuses all verdicts; then each is posted
+  // alone.
   void post(const std::vector<Verdict>& standing) {
     if (standing.empty()) return;
     try {
@@ -99,7 +101,7 @@ class ThrottlingRule : public Advisor {
   const koord_svc_cgroup* cgroups_ = nullptr;
   Verdicts verdicts_;
   Subjects<Container> containers_;
-  double limit_ = 0.05;  // of the time
+  double limit_ = 0.05;  // share of the time
 };
 
 KOORD_PLUGIN("id=com.example.throttling-rule\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First the rule, then the plugin on the host in memory. No framework: CHECK prints the line and goes on.
+// Tests the rule, then the plugin on the in-memory host. No framework: CHECK prints the line and continues.
 #include <koordetector/test.h>
 
 #include <cstdio>
@@ -40,10 +40,10 @@ static void a_counter_that_was_reset_is_no_window() {
   CHECK(rule.add(1 * second, 900) == State::quiet);
   for (std::uint64_t i = 2; i < 9; ++i) CHECK(rule.add(i * second, 0) == State::quiet);
   CHECK(rule.finding().over == 0);
-  CHECK(rule.add(8 * second, 5) == State::quiet);  // the same read again
+  CHECK(rule.add(8 * second, 5) == State::quiet);  // the same reading again
 }
 
-// A node of cgroup v2 with one container, throttled for this time in total.
+// Sets the total throttled time of a cgroup v2 node's only container.
 static void throttle(koord_test* test, long ms) {
   const std::string text = "usage_usec 1\nnr_periods 1\nnr_throttled 1\nthrottled_usec " + std::to_string(ms * 1000);
   koord_test_file(test, "cgroup/pod1/app/cpu.stat", (text + "\n").c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule, which knows no host: from readings of a counter of throttled time to a finding that stands or has ended.
+// The rule, independent of the host: turns readings of a counter of throttled time into findings.
 #pragma once
 
 #include <bitset>
@@ -7,23 +7,24 @@
 #include <cstdint>
 #include <optional>
 
-// A container is throttled for more than `limit` of the time in at least 3 of 5 windows: that stands until 10 windows
-// in a row are below.
+// A finding begins when a container is throttled for more than `limit` of the time in at least 3 of 5 windows. It
+// stands until 10 consecutive windows are below the limit.
 class Throttling {
  public:
   static constexpr std::size_t kLeastOver = 3, kOf = 5, kClearAfter = 10;
 
   explicit Throttling(double limit) : limit_(limit) {}
 
-  // The windows of a container that is throttled.
+  // The windows of a throttled container.
   struct Finding {
     std::uint64_t from_ns = 0, to_ns = 0;  // begin of the first and end of the last window above the limit
-    std::uint32_t over = 0, seen = 0;      // windows above the limit, and all, in that time
-    double share = 0;                      // of the time, on average over the windows above the limit
+    std::uint32_t over = 0, seen = 0;      // windows above the limit, and all windows, in that time
+    double share = 0;                      // throttled share of the time, averaged over the windows above the limit
   };
   enum class State { quiet, stands, ended };
 
-  // The counter's value at a time; the difference to the one before is a window. `ended`: the finding stood until now.
+  // Adds a reading of the counter. The difference to the previous reading is a window. `ended`: the finding stood until
+  // now.
   State add(std::uint64_t read_ns, std::int64_t throttled_ns) {
     if (read_ns <= read_ns_) return stands_ ? State::stands : State::quiet;
     const std::uint64_t begin = read_ns_;
@@ -60,7 +61,7 @@ class Throttling {
   double limit_;
   std::uint64_t read_ns_ = 0;
   std::optional<std::int64_t> throttled_ns_;
-  std::bitset<kClearAfter> windows_;  // the newest in bit 0; set: above the limit
+  std::bitset<kClearAfter> windows_;  // the newest is bit 0; set: above the limit
   bool stands_ = false;
   Finding finding_;
 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two neighbours on a node.
 //
-//   workload victim FILE       does a little on a fixed beat, and says every second how that went
-//   workload antagonist        keeps every CPU and most of the pod's memory busy until it is ended
+//   workload victim FILE       does small work at fixed intervals, and prints its delays every second
+//   workload antagonist        uses every CPU and most of the pod's memory until it is killed
 //
 // The victim prints one line a second:
 //   late_mean_us late_p99_us read_share late_total_s read_total_s
-// its delay after its timers (1,000 a second), the share of the time it spent in reading its file, which stays in the
-// page cache until other memory displaces it, and both in seconds since it began. Ends when its output is closed.
+// The values are the delay after its timers (1,000 a second), the share of the time spent reading its file, and both as
+// totals in seconds since its start. The file stays in the page cache until other memory displaces it. The victim ends
+// when its output is closed.
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ bool fill(const char* path, std::size_t bytes) {
   return true;
 }
 
-// Reads a file from front to back, over and over; a call goes on where the one before it ended.
+// Reads a file from begin to end repeatedly. A call continues where the previous call ended.
 class Reader {
  public:
   Reader(const char* path, std::size_t size) : file_(::open(path, O_RDONLY)), size_(size), buffer_(kMiB) {}
@@ -61,7 +62,7 @@ class Reader {
 
 double microseconds(Clock::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
 
-// Uses so much CPU, however long that takes.
+// Uses the given CPU time, however long that takes.
 void compute(std::chrono::microseconds cpu) {
   const auto now = [] {
     timespec t;
@@ -74,9 +75,9 @@ void compute(std::chrono::microseconds cpu) {
 int victim(const char* path) {
   if (!fill(path, kVictimFile)) return std::perror(path), 1;
   std::atomic<std::int64_t> reading_ns = 0;
-  // Simulates a service: 100 times a second it does a little work on a little data. A partner thread does half of the
-  // work. Like many runtimes, the service spins while it waits for its partner. A task that keeps one of the two from
-  // its CPU makes the other use up the quota of both.
+  // Simulates a service: 100 times a second it does a little work on little data. A partner thread does half of the
+  // work. Like many runtimes, the service spins while it waits for its partner. If a task keeps one of the two threads
+  // off its CPU, the other thread uses up the quota of both.
   std::atomic<std::uint64_t> asked = 0, done = 0;
   std::thread([&] {
     for (std::uint64_t beat = 1;; ++beat) {
@@ -106,7 +107,7 @@ int victim(const char* path) {
       std::this_thread::sleep_until(due);
       const auto now = Clock::now();
       late.push_back(microseconds(now - due));
-      due = std::max(due, now - 1ms);  // a beat that was missed is missed
+      due = std::max(due, now - 1ms);  // missed intervals are skipped
     }
     const double second = microseconds(Clock::now() - begin) * 1000;
     double sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When best-effort pods get a ceiling of CPU time, and which. Pure: values in, a plan out; no host, no clock, no files.
+// Decides when best-effort pods get a CPU limit, and which. Pure: values in, a plan out; no host, no clock, no files.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 #include <vector>
 
 struct Settings {
-  double busy_percent = 65;                // of the node's CPUs: above it the ceiling is proposed
+  double busy_percent = 65;                // in percent of the node's CPUs; above it the limit is proposed
   std::int64_t ceiling_milli_cores = 500;  // for each best-effort pod
 };
 
 struct Inputs {
-  std::optional<double> usage_cores;     // nothing: not known, which is not "idle"
-  std::uint32_t cpus = 0;                // online; 0: not known
+  std::optional<double> usage_cores;     // nullopt: unknown, which does not mean "idle"
+  std::uint32_t cpus = 0;                // online; 0: unknown
   std::vector<std::string> best_effort;  // cgroups of the pods
 };
 
-// One value for all of the cgroups; without any cgroup no intent is made.
+// One value for all cgroups. Without cgroups there are no intents.
 struct Plan {
   std::vector<std::string> cgroups;
   std::string cpu_max;
@@ -34,7 +34,7 @@ inline std::string two_digits(double number) {
   return text;
 }
 
-// "QUOTA PERIOD" in microseconds, as cgroup v2 has it.
+// Returns "QUOTA PERIOD" in microseconds, in the format of cgroup v2.
 inline std::string cpu_max(std::int64_t milli_cores) { return std::to_string(milli_cores * 100) + " 100000"; }
 
 inline Plan plan(const Inputs& inputs, const Settings& settings) {

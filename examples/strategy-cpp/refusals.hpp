@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of intents that do not hold: each reason once, however often the intent is repeated. Pure.
+// Reports intents that do not hold: each reason once, however often the intent is repeated. Pure.
 #pragma once
 
 #include <koordetector/plugin.h>
@@ -12,7 +12,7 @@
 
 class Refusals {
  public:
-  // A line for the log; nothing if the intent holds, the cgroup has ended, or the reason was reported before.
+  // Returns a line for the log; nullopt if the intent holds, the cgroup has ended, or the reason was reported before.
   std::optional<std::string> new_line(const std::string& cgroup, koord_status status, const std::string& winner) {
     if (status == KOORD_OK || status == KOORD_E_GONE) {
       reported_.erase(cgroup);
@@ -25,7 +25,7 @@ class Refusals {
     return "cpu.max of '" + cgroup + "' is not ours: " + why;
   }
 
-  // Forgets pods that have ended.
+  // Removes pods that have ended.
   void keep_only(const std::vector<std::string>& cgroups) {
     for (auto known = reported_.begin(); known != reported_.end();) {
       const bool exists = std::find(cgroups.begin(), cgroups.end(), known->first) != cgroups.end();
@@ -49,5 +49,5 @@ class Refusals {
     }
   }
 
-  std::map<std::string, std::string> reported_;  // why, by cgroup
+  std::map<std::string, std::string> reported_;  // reasons by cgroup
 };

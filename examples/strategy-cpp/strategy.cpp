@@ -16,7 +16,7 @@ using namespace koord::plugin;
 
 namespace {
 
-// Checked before the plugin is made, and before a new configuration reaches it.
+// Checked before the plugin is created, and before it gets a new configuration.
 constexpr char kSchema[] = R"json({
   "type": "object",
   "properties": {
@@ -34,7 +34,7 @@ constexpr std::chrono::seconds kHoldsFor(60);  // an intent that is not proposed
 
 class CeilingStrategy : public QosStrategy {
  public:
-  // Once, before the first evaluate(). Throwing refuses to run.
+  // Called once, before the first evaluate(). If it throws, the plugin does not run.
   void init() override {
     state_ = require<koord_svc_state>(host(), "koord.state/1");
     history_ = History(host());
@@ -46,14 +46,14 @@ class CeilingStrategy : public QosStrategy {
     if (what == KOORD_ON_CONFIG) read_config();
   }
 
-  // Every period. An empty plan withdraws what was proposed before.
+  // Called every period. An empty plan withdraws the previous plan.
   void evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     const Inputs now = inputs(now_ns);
     refusals_.keep_only(now.best_effort);
     propose(plan(now, settings_));
   }
 
-  // Reports once for each cgroup why it has another value, and again when the reason changes.
+  // Reports for each cgroup why it has another value: once, and again when the reason changes.
   void on_applied(Strided<koord_intent_result> results) override {
     for (const koord_intent_result& result : results)
       if (auto line =
@@ -83,14 +83,14 @@ class CeilingStrategy : public QosStrategy {
     return inputs;
   }
 
-  // Average of the window, whichever plugin measures it. Nothing: none does.
+  // Returns the average over the window, whichever plugin measures it; nullopt if no plugin does.
   std::optional<double> average_usage(std::uint64_t now_ns) const {
     Query query;
     query.metric = "node_cpu_usage";
     query.aggregation = KOORD_AGG_AVG;
     query.from_ns = now_ns > window_ns_ ? now_ns - window_ns_ : 0;
     for (const koord_agg_row& row : history_.aggregate(query))
-      if (row.series != 0) return row.value;  // the others have ended
+      if (row.series != 0) return row.value;  // other series have ended
     return std::nullopt;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First the pure parts, then the plugin on the host in memory. No framework: CHECK prints the line and goes on.
+// Tests the pure parts, then the plugin on the in-memory host. No framework: CHECK prints the line and continues.
 #include <koordetector/test.h>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +22,7 @@ static const char pods[] = R"({"items": [
 static const char nightly[] = "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu2.slice";
 static const std::uint64_t second = 1000000000;
 
-// A node of four CPUs, with these pods.
+// Returns a node with four CPUs and these pods.
 static koord_test* node() {
   koord_test* test = koord_test_open(koord_entry_v1);
   koord_test_file(test, "sys/devices/system/cpu/online", "0-3\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limit, requests and usage of a node's best-effort pods, in milli-cores. Pure: values in, values out.
+// Computes limit, requests and usage of a node's best-effort pods, in milli-cores. Pure: values in, values out.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace koord::be_resource {
 
-// Returns the CPUs on which best-effort pods can run: those of any of their containers that are also in the directory
-// of the class. The directory's if no container's CPUs are known.
+// Returns the CPUs on which best-effort pods can run: CPUs of any of their containers that are also in the directory of
+// the class. If the CPUs of no container are known, returns those of the directory.
 CpuSet usable_cpus(const CpuSet& directory, const std::vector<CpuSet>& containers);
 
-// Content of cpu.max. A quota of -1 is none.
+// Content of cpu.max. A quota of -1 means no quota.
 struct CpuMax {
   std::int64_t quota_us = -1, period_us = 0;
 };
 
-// Returns the most that the class can use: the smaller of its CPUs and its quota. Nothing if neither is known.
+// Returns the maximum that the class can use: the smaller of its CPUs and its quota. nullopt: neither is known.
 std::optional<double> real_limit_milli(std::optional<std::size_t> cpus, std::optional<CpuMax> max);
 
 // One container of a pod.
@@ -29,13 +29,13 @@ struct Container {
 };
 struct Pod {
   bool is_best_effort = false;
-  bool has_ended = false;    // Succeeded or Failed: it uses nothing any more
-  bool object_known = true;  // its API object is known; the cgroup tree alone has no requests
+  bool has_ended = false;    // Succeeded or Failed: it has no usage any more
+  bool object_known = true;  // the API object is known; the cgroup tree alone has no requests
   std::vector<Container> containers;
 };
 
-// Returns the sum of the best-effort pods' requests: batch-cpu of the containers that run beside one another; a
-// container without it requests nothing. Nothing while the requests of a pod are unknown.
+// Returns the sum of the best-effort pods' requests: batch-cpu of the containers that run at the same time. A container
+// without batch-cpu requests nothing. nullopt: the requests of a pod are unknown.
 std::optional<double> requested_milli(const std::vector<Pod>& pods);
 
 }  // namespace koord::be_resource

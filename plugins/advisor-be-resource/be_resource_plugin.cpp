@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-be-resource: limit, requests and usage of CPU of the node's best-effort pods.
+// advisor-be-resource: reports CPU limit, requests and usage of the node's best-effort pods.
 #include <algorithm>
 
 #include "koordetector/subjects.hpp"
@@ -21,7 +21,7 @@ using koord::plugin::view;
 
 constexpr std::chrono::nanoseconds kPeriod = 1s;
 constexpr std::uint64_t kMaxGapNs = std::chrono::nanoseconds(20 * kPeriod).count();
-// A file for each container, and it hardly ever changes.
+// The CPU sets need one file for each container, and hardly ever change.
 constexpr std::uint64_t kCpuSetsPeriodNs = std::chrono::nanoseconds(5s).count();
 
 constexpr std::string_view kBatchCpu = "kubernetes.io/batch-cpu";
@@ -46,7 +46,7 @@ koord::be_resource::Pod pod_of(const koord_pod& pod) {
   return taken;
 }
 
-// Sandboxes carry all CPUs and run nothing.
+// Returns whether the container's CPUs count. Sandboxes have all CPUs but do no work.
 bool counts(const koord_container& container) {
   const bool runs = container.state == KOORD_CONTAINER_RUNNING || container.state == KOORD_CONTAINER_UNKNOWN;
   return runs && container.kind != KOORD_CONTAINER_SANDBOX && container.cgroup_dir.n > 0;
@@ -69,7 +69,7 @@ class BeResource final : public koord::plugin::Advisor {
     usage_ = series(metric, "usage");
   }
 
-  // Known values are sent, also when another file fails; the first failure is the tick's.
+  // Sends known values even if another file fails. The tick fails with the first error.
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     follow_state();
     std::optional<Failure> failure;
@@ -120,7 +120,7 @@ class BeResource final : public koord::plugin::Advisor {
     for (std::string& dir : dirs) classes_.emplace_back(std::move(dir), kMaxGapNs);
   }
 
-  // Measures the existing one.
+  // Measures the class's cgroup that exists.
   void measure_usage(std::uint64_t now_ns) {
     class_ = nullptr;
     for (BestEffortClass& one : classes_) {

@@ -64,15 +64,15 @@ void make_v1(FakeNode& node) {
 
 }  // namespace
 
-TEST_CASE("usable are the CPUs of any container, not those of the smallest") {
+TEST_CASE("usable CPUs are those of all containers together") {
   CHECK(usable_cpus(cpus("0-7"), {cpus("2-3"), cpus("3-5")}) == cpus("2-5"));
 }
 
-TEST_CASE("no container can use more than the directory of the class has") {
+TEST_CASE("no container can use CPUs that the directory of the class lacks") {
   CHECK(usable_cpus(cpus("0-3"), {cpus("0-7")}) == cpus("0-3"));
 }
 
-TEST_CASE("without a container, or with none that has CPUs, usable is what the directory has") {
+TEST_CASE("without containers, or with containers without CPUs, the usable CPUs are those of the directory") {
   CHECK(usable_cpus(cpus("0-3"), {}) == cpus("0-3"));
   CHECK(usable_cpus(cpus("0-3"), {CpuSet()}) == cpus("0-3"));
 }
@@ -85,12 +85,12 @@ TEST_CASE("the limit is the smaller of CPUs and quota, in milli-cores") {
   CHECK(real_limit_milli(std::nullopt, CpuMax{50'000, 100'000}) == 500.0);
 }
 
-TEST_CASE("without CPUs and without a quota the limit is not known") {
+TEST_CASE("without CPUs and without a quota the limit is unknown") {
   CHECK_FALSE(real_limit_milli(std::nullopt, CpuMax{-1, 100'000}));
   CHECK_FALSE(real_limit_milli(std::nullopt, std::nullopt));
 }
 
-TEST_CASE("requested is the batch-cpu of the containers that run beside one another") {
+TEST_CASE("the request is the batch-cpu of the containers that run at the same time") {
   const Container init{.runs_beside = false, .batch_cpu_milli = 9000};
   CHECK(requested_milli({best_effort({{true, 1500}, {true, 500}, init, {true, std::nullopt}}),
                          best_effort({{true, 250}})}) == 2250.0);
@@ -104,7 +104,7 @@ TEST_CASE("pods of other classes and pods that have ended request nothing") {
   CHECK(requested_milli({other, ended}) == 0.0);
 }
 
-TEST_CASE("requests are unknown, not 0, while a best-effort pod is known by its cgroup only") {
+TEST_CASE("requests are unknown, not 0, if a best-effort pod is known only by its cgroup") {
   Pod bare = best_effort({{true, std::nullopt}});
   bare.object_known = false;
   CHECK_FALSE(requested_milli({best_effort({{true, 100}}), bare}));
@@ -141,7 +141,7 @@ TEST_CASE("a quota of the class on v2 bounds the limit") {
   CHECK(host.value("node_be", of("request")) == 0.0);
 }
 
-TEST_CASE("pods that are known by their cgroups only have usage and limit, and no request") {
+TEST_CASE("pods that are known only by their cgroups have usage and limit, but no request") {
   FakeNode node;
   make_v1(node);
   FakeHost host(node);
@@ -164,7 +164,7 @@ TEST_CASE("a node without the directory of the class has no value and no error")
   CHECK_FALSE(host.value("node_be", of("usage")));
 }
 
-TEST_CASE("a CPU set that cannot be parsed fails the tick with its name, and the usage is still sent") {
+TEST_CASE("an invalid CPU set fails the tick with its name, but the usage is sent") {
   FakeNode node;
   make_v1(node);
   FakeHost host(node);

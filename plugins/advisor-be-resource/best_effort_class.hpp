@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BestEffortClass: the cgroup of the BestEffort QoS class and the CPU sets of its containers, read as plain
-// values. It may not be there: then it reads as nothing. On the instance's strand.
+// BestEffortClass: the cgroup of the BestEffort QoS class and the CPU sets of its containers, as plain values. If the
+// cgroup is missing, its values are nullopt. On the instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace koord::be_resource {
 
-// Returns the CPUs on which tasks of a cgroup can run now, offline ones left out. Nothing if the cgroup or the cpuset
-// controller is missing. Throws plugin::Failure if the text is not valid.
+// Returns the online CPUs on which tasks of a cgroup can run now. nullopt: the cgroup or the cpuset controller is
+// missing. Throws plugin::Failure if the text is not valid.
 std::optional<CpuSet> effective_cpus(const plugin::Files& files, std::string_view cgroup_dir);
 
 class BestEffortClass {
@@ -25,7 +25,8 @@ class BestEffortClass {
 
   const std::string& dir() const { return dir_; }
 
-  // Reads the cumulative CPU; returns nothing at first, after a gap or a reset. there() is about this read.
+  // Reads the cumulative CPU time; returns nullopt for the first read, after a gap and after a reset. there() refers to
+  // this read.
   std::optional<double> usage_milli(const koord_host* host, const koord_svc_cgroup* cgroup, std::uint64_t now_ns);
   bool there() const { return there_; }
 

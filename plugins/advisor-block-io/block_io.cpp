@@ -10,7 +10,7 @@ Counters counters_of(const cgroup::IoStat& stat) {
   return {stat.read_bytes, stat.write_bytes, stat.read_ios, stat.write_ios};
 }
 
-// An unknown counter is INT64_MIN.
+// Returns whether a counter is above 0. An unknown counter is INT64_MIN.
 bool is_used(const Counters& counters) {
   return std::any_of(counters.begin(), counters.end(), [](std::int64_t value) { return value > 0; });
 }
@@ -39,7 +39,7 @@ bool DeviceTotals::has_own_row(DeviceNumber device) {
   return true;
 }
 
-// Growth is summed up, not what stands there: a device that is taken out must not take its I/O back.
+// Adds the increase of the counters, not their values, because the total must not decrease when a device is removed.
 void DeviceTotals::add_to_others(DeviceNumber device, const Counters& now) {
   Counters& last = last_of_others_[device];
   for (std::size_t i = 0; i < kCounters; ++i) {

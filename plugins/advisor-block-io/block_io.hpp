@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block I/O of one pod or container as rows of running totals: the first devices that it used have a row each, all
-// others share one, so that a machine with a hundred disks does not make four hundred series of a container. Pure.
+// Block I/O of one pod or container as rows of running totals. The first devices that it used have a row each, and all
+// others share one, because a machine with a hundred disks would otherwise have four hundred series for each container.
+// Pure.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ inline constexpr std::size_t kReadBytes = 0, kWriteBytes = 1, kReads = 2, kWrite
 using Counters = std::array<std::int64_t, kCounters>;
 
 struct Row {
-  std::optional<DeviceNumber> device;  // nothing: the others together
+  std::optional<DeviceNumber> device;  // nullopt: all other devices together
   Counters totals;
 };
 
@@ -34,7 +35,7 @@ class DeviceTotals {
  public:
   explicit DeviceTotals(std::size_t own_rows) : own_rows_(own_rows) {}
 
-  // The rows to send now. A device without any I/O has none, be it a disk, loop or ram device.
+  // Returns the rows to send now. A device without I/O has no row, whether it is a disk, loop or ram device.
   std::vector<Row> update(std::span<const cgroup::IoStat> stats);
 
  private:

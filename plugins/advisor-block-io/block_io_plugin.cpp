@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-block-io: bytes and operations of pods and containers on each block device.
+// advisor-block-io: reports bytes and operations of pods and containers on each block device.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -67,7 +67,7 @@ class BlockIo final : public koord::plugin::Advisor {
   }
 
  private:
-  // The result of the reads so far; later values are better.
+  // The best result of the reads so far; later enumerators are better.
   enum class Found { nothing, no_file, no_device, devices };
 
   Meter meter_of(const Subject& subject) const {

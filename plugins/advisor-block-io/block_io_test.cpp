@@ -29,7 +29,7 @@ void publish_pod(FakeHost& host) {
   host.hub().publish({.pods = std::vector{pod}});
 }
 
-// A v2 node with a pod that has used sda (8:0) and, on request, more.
+// A v2 node with a pod that has used sda (8:0) and, if requested, other devices.
 struct BlockIoFixture {
   BlockIoFixture() {
     node.write("cgroup/cgroup.controllers", "cpu io memory\n");
@@ -56,7 +56,7 @@ TEST_CASE("each device has a row with the kernel's own totals") {
   CHECK(rows[1].totals[kReadBytes] == 512);
 }
 
-TEST_CASE("a device without any I/O, or of which nothing is known, has no row") {
+TEST_CASE("a device without I/O, or with unknown counters, has no row") {
   DeviceTotals totals(4);
   CHECK(update(totals, {stat(0, 0, 0)}).empty());
   CHECK(update(totals, {{.major = 7, .minor = 1}}).empty());
@@ -68,7 +68,7 @@ TEST_CASE("values of a device that the kernel lacks stay unknown") {
   CHECK(rows[0].totals == Counters{5, kAbsent, kAbsent, kAbsent});
 }
 
-TEST_CASE("devices beyond the first share a row, which grows with each of them and never shrinks") {
+TEST_CASE("devices beyond the first ones share a row, which grows with each of them and never decreases") {
   DeviceTotals totals(1);
   CHECK(update(totals, {stat(0, 10), stat(16, 100), stat(32, 1000)})[1].totals[kReadBytes] == 1100);
   const std::vector<Row> rows = update(totals, {stat(0, 20), stat(32, 1500)});
@@ -78,7 +78,7 @@ TEST_CASE("devices beyond the first share a row, which grows with each of them a
   CHECK(rows[1].totals[kReadBytes] == 1600);
 }
 
-TEST_CASE("a shared device that was replaced by another of its number counts from zero") {
+TEST_CASE("a shared device that was replaced by another one with its number counts from zero") {
   DeviceTotals totals(0);
   CHECK(update(totals, {stat(0, 100)})[0].totals[kReadBytes] == 100);
   CHECK(update(totals, {stat(0, 30)})[0].totals[kReadBytes] == 130);
@@ -92,7 +92,7 @@ TEST_CASE("a device that shared a row keeps sharing it") {
   CHECK_FALSE(rows[0].device);
 }
 
-TEST_CASE("pods and containers have four counters a device, named as sysfs names it") {
+TEST_CASE("pods and containers have four counters for each device, with the name of sysfs") {
   BlockIoFixture fixture;
   FakeHost host(fixture.node);
   publish_pod(host);
@@ -107,7 +107,7 @@ TEST_CASE("pods and containers have four counters a device, named as sysfs names
   CHECK(host.capabilities().find("container_block_io")->state == koord::service::CapabilityState::supported);
 }
 
-TEST_CASE("a device that sysfs does not know is named by its number") {
+TEST_CASE("a device that sysfs does not know has its number as its name") {
   BlockIoFixture fixture;
   fixture.write_pod("259:3 rbytes=1 wbytes=0 rios=1 wios=0\n");
   FakeHost host(fixture.node);
@@ -118,7 +118,7 @@ TEST_CASE("a device that sysfs does not know is named by its number") {
   CHECK(host.value("container_block_read_bytes_total", device("259:3")) == 1.0);
 }
 
-TEST_CASE("a number that has become another device's gives another series") {
+TEST_CASE("if a number belongs to another device now, there is another series") {
   BlockIoFixture fixture;
   FakeHost host(fixture.node);
   publish_pod(host);
@@ -133,7 +133,7 @@ TEST_CASE("a number that has become another device's gives another series") {
   CHECK_FALSE(host.value("container_block_read_bytes_total", device("sda")));
 }
 
-TEST_CASE("the configuration says how many devices have series of their own") {
+TEST_CASE("the configuration sets how many devices have their own series") {
   BlockIoFixture fixture;
   fixture.write_pod(
       "8:0 rbytes=1 wbytes=0 rios=1 wios=0\n8:16 rbytes=2 wbytes=0 rios=1 wios=0\n8:32 rbytes=4 wbytes=0 rios=1 wios=0\n");
@@ -146,8 +146,7 @@ TEST_CASE("the configuration says how many devices have series of their own") {
   CHECK(host.value("container_block_read_bytes_total", device("other")) == 6.0);
 }
 
-TEST_CASE(
-    "on v1 the two throttling files give the same counters, with those of the children where the kernel has them") {
+TEST_CASE("on v1 the two throttling files give the same counters, including the children if the kernel supports that") {
   FakeNode node;
   node.link("sys/dev/block/8:0", "../../block/sda");
   for (const char* dir : {"cgroup/blkio/kubepods/pod1", "cgroup/blkio/kubepods/pod1/c1"}) {
@@ -165,7 +164,7 @@ TEST_CASE(
   CHECK(host.value("container_block_writes_total", device("sda")) == 2.0);
 }
 
-TEST_CASE("a v1 kernel that counts nothing is a capability that is absent, until it counts") {
+TEST_CASE("a v1 kernel that counts nothing makes the capability absent until it counts") {
   FakeNode node;
   node.write("cgroup/blkio/kubepods/pod1/blkio.throttle.io_service_bytes_recursive", "Total 0\n");
   FakeHost host(node);
@@ -181,7 +180,7 @@ TEST_CASE("a v1 kernel that counts nothing is a capability that is absent, until
   CHECK(host.capabilities().find("container_block_io")->state == koord::service::CapabilityState::supported);
 }
 
-TEST_CASE("a node without io and blkio controller has no such plugin, and the reason says so") {
+TEST_CASE("on a node without io and blkio controller the plugin is absent with the reason") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory\n"}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -189,7 +188,7 @@ TEST_CASE("a node without io and blkio controller has no such plugin, and the re
   CHECK(advisor.why().find("blkio controller") != std::string::npos);
 }
 
-TEST_CASE("a v2 node that does not switch the io controller on for its pods says so once") {
+TEST_CASE("a v2 node on which the io controller is not enabled for pods reports this once") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu io memory\n"}, {"cgroup/kubepods/pod1/c1/", ""}});
   FakeHost host(node);
   publish_pod(host);

@@ -17,7 +17,8 @@ class DeviceNames {
   DeviceNames() = default;
   explicit DeviceNames(std::string sys_root) : sys_root_(std::move(sys_root)) {}
 
-  // The number itself where sysfs does not know it. Looked up again every minute: a number may become another device's.
+  // Returns the name, or the number if sysfs does not know it. Read again every minute, because a number may be reused
+  // for another device.
   const std::string& name(DeviceNumber device, std::uint64_t now_ns);
 
  private:

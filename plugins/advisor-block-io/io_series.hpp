@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of block I/O, of one level (pod or container) each, and the series of one subject. Used on the plugin's
+// The metrics of block I/O for one level (pod or container), and the series of one subject. Used on the plugin's
 // strand.
 #pragma once
 
@@ -27,7 +27,7 @@ struct LevelMetrics {
 
 class IoSeries {
  public:
-  // The metrics outlive this.
+  // The metrics must outlive this object.
   IoSeries(const LevelMetrics& metrics, std::uint64_t subject) : metrics_(&metrics), subject_(subject) {}
 
   void report(const Row& row, DeviceNames& names, std::uint64_t now_ns, plugin::Batch& batch);
@@ -35,7 +35,7 @@ class IoSeries {
  private:
   struct OfDevice {
     std::string name;
-    std::array<std::uint64_t, kCounters> series{};  // 0: not made yet
+    std::array<std::uint64_t, kCounters> series{};  // 0: not created yet
   };
   void end(OfDevice& device) const;
 

@@ -10,7 +10,7 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-// Nothing when there is no such file, or no such cgroup any more.
+// Returns nullopt if the file is missing or the cgroup has ended.
 Result<Text> read_if_there(const std::string& path) {
   Result<std::string> text = read_file(path);
   if (text) return Text(std::move(text).value());
@@ -47,7 +47,7 @@ Result<std::optional<std::vector<cgroup::IoStat>>> IoStatSource::read(std::strin
   }
   const Text bytes = TRY(read_first(directory, cgroup::kBlkioBytesFiles));
   if (!bytes) return Stats();
-  // Most cgroups are idle, and a device is in both files or in none.
+  // Most cgroups are idle, and a device is in both files or in neither.
   std::vector<cgroup::IoStat> stats = cgroup::parse_blkio(*bytes, "");
   if (stats.empty()) return Stats(std::move(stats));
   const Text operations = TRY(read_first(directory, cgroup::kBlkioIosFiles));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IoStatSource: the I/O statistics of a cgroup, from whichever files this kernel keeps them in. Files are opened for
-// each read: they are read too seldom to hold a thousand descriptors for. [any thread]
+// IoStatSource: reads the I/O statistics of a cgroup from the files of this kernel. Files are opened for each read,
+// because reads are too rare to keep a thousand descriptors open. [any thread]
 #pragma once
 
 #include <optional>
@@ -17,13 +17,13 @@ namespace koord::block_io {
 
 class IoStatSource {
  public:
-  // std::errc::not_supported: the node has neither the io nor the blkio controller.
+  // Fails with std::errc::not_supported if the node has neither the io nor the blkio controller.
   static Result<IoStatSource> find(const NodeRoots& roots);
 
   cgroup::Version version() const { return version_; }
 
-  // Nothing: the cgroup is gone, or the controller is not switched on for it. Without devices when it did no I/O, or
-  // when this kernel does not count it.
+  // Returns nullopt if the cgroup is gone or the controller is not enabled for it. The list is empty if the cgroup did
+  // no I/O or this kernel does not count it.
   Result<std::optional<std::vector<cgroup::IoStat>>> read(std::string_view cgroup) const;
 
  private:

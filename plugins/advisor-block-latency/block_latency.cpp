@@ -8,7 +8,8 @@ constexpr unsigned kMinorBits = 20;
 
 OperationTotals added(const OperationTotals& before, const OperationTotals& now) {
   if (now.requests < before.requests) return now;
-  // The parts of a row are not read in one moment, so one may lag by a request.
+  // The values of a row are not read at the same time, so one may lag by a request. Its difference is never less than
+  // 0.
   const auto minus = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
   return {now.requests - before.requests, minus(now.bytes, before.bytes), minus(now.device_ns, before.device_ns),
           minus(now.queue_ns, before.queue_ns)};

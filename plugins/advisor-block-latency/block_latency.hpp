@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long requests to block devices took, as plain values: a histogram each of reads and writes, and totals for each
-// device. Pure: no clock, no files, no kernel. [any thread]
+// Latencies of requests to block devices as plain values: one histogram for reads and one for writes, and totals for
+// each device. Pure: no clock, no files, no kernel. [any thread]
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace koord::block_latency {
 
-// Numbered as the programs do (bpf/block_latency/block_latency.h). Those before `other` have histograms.
+// Numbered as in the programs (bpf/block_latency/block_latency.h). Operations before `other` have histograms.
 enum class Operation { read, write, other };
 inline constexpr std::array kOperations = {Operation::read, Operation::write, Operation::other};
 inline constexpr std::array kDirections = {Operation::read, Operation::write};
@@ -25,19 +25,19 @@ std::string_view name_of(Operation operation);
 struct OperationTotals {
   std::uint64_t requests = 0, bytes = 0;
   std::uint64_t device_ns = 0;  // from issue to completion
-  std::uint64_t queue_ns = 0;   // before that
+  std::uint64_t queue_ns = 0;   // from allocation to issue
 
   OperationTotals& operator+=(const OperationTotals& other);
   bool operator==(const OperationTotals&) const = default;
 };
 
-// A disk as the kernel numbers it.
+// A disk by the kernel's number.
 struct Device {
   std::uint32_t number = 0;  // major << 20 | minor
 
   auto operator<=>(const Device&) const = default;
 };
-// "254:0"
+// Returns a text like "254:0".
 std::string name_of(Device device);
 
 struct DeviceTotals {
@@ -62,8 +62,8 @@ struct Requests {
   bool operator==(const Requests&) const = default;
 };
 
-// Returns the difference between two readings of one running total. If a device's totals went back, the new ones count
-// in full.
+// Returns the difference between two readings of one running total. If a device's totals decreased, they were reset,
+// and the whole new totals are returned.
 Requests added(const Requests& before, const Requests& now);
 
 using Reading = latency::Reading<Requests>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-block-latency: how long the requests of the node, of every pod and of every container to block devices take.
+// advisor-block-latency: measures the latency of requests to block devices for the node, each pod and each container.
 #include <optional>
 #include <string>
 
@@ -95,7 +95,7 @@ class BlockLatency final : public koord::plugin::Advisor {
   koord::latency::MeasurementSeries itself_;
   std::uint64_t lost_rows_ = 0;
   std::optional<CgroupTree> tree_;
-  std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
+  std::optional<koord::tracing::TracingMarker> marker_;  // must outlive the programs
   std::optional<BlockLatencyProbe> probe_;
   koord::latency::LevelSeries<Requests, BlockMetrics, BlockSeries> series_;
   koord::plugin::Batch batch_;

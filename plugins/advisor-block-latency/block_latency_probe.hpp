@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockLatencyProbe owns the programs of bpf/block_latency while they run in the kernel and reads their running totals;
-// the programs leave the kernel with it. Used by one thread at a time.
+// BlockLatencyProbe owns the programs of bpf/block_latency and reads their running totals. Its destructor unloads the
+// programs. Used by one thread at a time.
 #pragma once
 
 #include <array>
@@ -18,20 +18,21 @@ namespace koord::block_latency {
 inline constexpr std::array<std::string_view, 2> kSources = {"btf_tracepoint", "raw_tracepoint"};
 
 struct BlockOptions : latency::SlotOptions {
-  std::uint32_t rows = 8192;       // cgroups times the devices each of them uses
-  std::uint32_t requests = 16384;  // that devices may have at once
+  std::uint32_t rows = 8192;       // number of pairs of cgroup and device
+  std::uint32_t requests = 16384;  // maximum number of requests at all devices
 };
 
 class BlockLatencyProbe {
  public:
-  // `tree`: of the blkio controller. Fails when the kernel refuses every source; the text then has the reason of each.
+  // Loads the programs. `tree`: hierarchy of the blkio controller. Fails if the kernel refuses every source; the text
+  // then has the reason for each.
   static Result<BlockLatencyProbe> open(const latency::CgroupTree& tree, const BlockOptions& options);
 
   std::string_view source() const { return programs_.source(); }
   const std::vector<latency::Refusal>& refused() const { return programs_.refused(); }
 
   Result<Reading> read();
-  // Requests that are in the last reading's histograms and in no device's totals.
+  // Returns the number of requests that are in the last reading's histograms, but in no device's totals.
   std::uint64_t lost_rows() const { return lost_rows_; }
 
  private:

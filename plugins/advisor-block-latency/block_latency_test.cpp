@@ -23,7 +23,7 @@ namespace {
 
 constexpr Device kDisk{254u << 20}, kLoop{(7u << 20) | 3};
 
-// Each of 4 KiB, 100 µs on the device, 20 µs in the queue.
+// Returns n requests of 4 KiB, each 100 µs on the device and 20 µs in the queue.
 Requests requests(Device device, Operation operation, std::uint64_t n) {
   Requests requests;
   requests.devices[device].of(operation) = {n, n * 4096, n * 100'000, n * 20'000};
@@ -50,7 +50,7 @@ FakeNode v2_node() { return FakeNode({{"cgroup/cgroup.procs", ""}, {"proc/self/c
 
 }  // namespace
 
-TEST_CASE("a device is numbered as the kernel does: 20 bits of minor below the major") {
+TEST_CASE("a device has the kernel's number: 20 bits of minor below the major") {
   CHECK(name_of(kDisk) == "254:0");
   CHECK(name_of(kLoop) == "7:3");
 }
@@ -65,7 +65,7 @@ TEST_CASE("the difference is kept by device and operation") {
   CHECK(difference.latency_of(Operation::read).count == 2);
 }
 
-TEST_CASE("a device's totals that went back were reset and count whole") {
+TEST_CASE("a device's totals that decreased were reset and count whole") {
   const Requests difference = added(requests(kDisk, Operation::read, 10), requests(kDisk, Operation::read, 4));
   CHECK(difference == requests(kDisk, Operation::read, 4));
 }
@@ -103,7 +103,7 @@ TEST_CASE("mean and quantile are of one direction") {
   CHECK_FALSE(host.value("container_block_latency_mean_seconds", {{"direction", "write"}}));
 }
 
-TEST_CASE("a device has series from its first request on, and only of operations that it had") {
+TEST_CASE("a device has series from its first request on, and only for operations that occurred") {
   const FakeNode node = v2_node();
   FakeHost host(node);
   BlockSeries series(BlockMetrics(host.abi(), "node", false, true), KOORD_NO_SUBJECT);
@@ -116,7 +116,7 @@ TEST_CASE("a device has series from its first request on, and only of operations
   CHECK(host.value("node_block_device_bytes_total", {{"device", "254:0"}, {"operation", "read"}}) == 11 * 4096.0);
 }
 
-TEST_CASE("where the kernel refuses every source the plugin is absent, with the reason of each") {
+TEST_CASE("if the kernel refuses every source the plugin is absent, with the reason for each") {
   const FakeNode node = v2_node();
   FakeHost host(node, R"({"btf": "/dev/null"})");
   FakeInstance advisor(host, koord_entry_v1());
@@ -125,7 +125,7 @@ TEST_CASE("where the kernel refuses every source the plugin is absent, with the 
   CHECK(advisor.why().find("raw_tracepoint: ") != std::string::npos);
 }
 
-TEST_CASE("without a tree of the blkio controller the plugin is absent") {
+TEST_CASE("without a hierarchy of the blkio controller the plugin is absent") {
   const FakeNode node({{"proc/self/cgroup", "7:blkio:/\n"}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -133,7 +133,7 @@ TEST_CASE("without a tree of the blkio controller the plugin is absent") {
   CHECK(advisor.why().find("no tree of the blkio controller") != std::string::npos);
 }
 
-TEST_CASE("after the machine went down with its programs the plugin is absent, says so and records it") {
+TEST_CASE("after the machine went down with its programs the plugin is absent, and reports and records that") {
   FakeNode node = v2_node();
   node.write("proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
   node.write("state/advisor-block-latency.tracing-abcdef", "22222222-2222-2222-2222-222222222222");

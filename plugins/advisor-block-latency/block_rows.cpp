@@ -32,7 +32,7 @@ DeviceTotals totals_in(const block_row& row) {
 
 }  // namespace
 
-// Rows are removed only here, so every key leads on to the next.
+// Iterates over the keys. Rows are removed only in this class, so no key disappears during the iteration.
 Result<BlockRows::BySlot> BlockRows::read() const {
   BySlot rows;
   block_row_key key{};

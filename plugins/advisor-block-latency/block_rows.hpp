@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockRows reads the totals that the programs of bpf/block_latency keep for each slot and device. The programs outlive
-// it. Used by one thread at a time.
+// BlockRows reads the totals that the programs of bpf/block_latency keep for each slot and device. The programs must
+// outlive it. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ class BlockRows {
   BlockRows(int rows_map, int lost_map) : rows_map_(rows_map), lost_map_(lost_map) {}
 
   Result<BySlot> read() const;
-  // Requests that are in no row, because there was no room for one.
+  // Returns the number of requests that are in no row, because the map was full.
   Result<std::uint64_t> lost() const;
-  // Removes the rows of the slots of ended cgroups, of those that were read last.
+  // Removes the rows of ended cgroups. `rows`: the last reading.
   Result<void> remove(std::span<const latency::SlotOwner> ended, const BySlot& rows) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of block latency, of one level (node, pod or container) each, and the series of one subject. Used on the
+// The metrics of block latency for one level (node, pod or container), and the series of one subject. Used on the
 // plugin's strand.
 #pragma once
 
@@ -33,7 +33,7 @@ struct BlockMetrics {
 
   latency::LatencyMetrics latency;
   plugin::Metric time;                           // by phase
-  std::shared_ptr<const DeviceMetrics> devices;  // null: not by device
+  std::shared_ptr<const DeviceMetrics> devices;  // null: no series by device
 };
 
 class BlockSeries {
@@ -41,16 +41,16 @@ class BlockSeries {
   BlockSeries() = default;
   BlockSeries(const BlockMetrics& metrics, std::uint64_t subject);
 
-  // Adds a window to the running totals and puts both into the batch.
+  // Adds a window to the running totals and adds both to the batch.
   void report(const Requests& window, const DeviceNames& names, plugin::Batch& batch,
               latency::CumulativeCounts& counts);
 
  private:
   struct OnDevice {
-    std::uint64_t requests = 0, bytes = 0, device_time = 0, queue_time = 0;  // series
+    std::uint64_t requests = 0, bytes = 0, device_time = 0, queue_time = 0;  // ids of series
     OperationTotals total;
   };
-  // From its first request on: most subjects use few devices.
+  // Creates the series at the first request, because most subjects use few devices.
   OnDevice& on_device(Device device, Operation operation, const DeviceNames& names);
   void report_devices(const Requests& window, const DeviceNames& names, plugin::Batch& batch);
 

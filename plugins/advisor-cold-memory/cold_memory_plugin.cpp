@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-cold-memory: page cache that has not been touched for minutes.
+// advisor-cold-memory: measures page cache that has not been accessed for minutes.
 #include <algorithm>
 
 #include "koordetector/plugin.hpp"
@@ -81,7 +81,7 @@ class ColdMemory final : public koord::plugin::Advisor {
 
   void stop() override {
     if (!source_) return;
-    // A successor that runs already has taken over what is switched on, and with it the duty to undo it.
+    // A running successor has taken over the kernel feature that is switched on, and will switch it off.
     if (note() == source_->note()) {
       source_->stop();
       keep("");

@@ -19,7 +19,7 @@ namespace {
 const std::string kKidled = "sys/kernel/mm/kidled";
 const std::string kDamon = "sys/kernel/mm/damon/admin/kdamonds";
 
-// As the kernel writes it, `n` bytes in each bucket of the row cfei and twice as many of dfei.
+// Returns a file in the kernel's format, with `n` bytes in each bucket of the row cfei and twice as many in dfei.
 std::string idle_stats(const std::string& period, const std::string& n, const char* hierarchy = "1") {
   const auto row = [](const std::string& name, const std::string& value) {
     std::string text = "  " + name;
@@ -47,7 +47,7 @@ void add_kidled(FakeNode& node, const char* period = "0\n", const char* hierarch
   node.write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 400 kB\nMemAvailable: 900 kB\n");
 }
 
-// The files that the kernel makes when the numbers are written, in advance.
+// Creates the files that the kernel would create when the numbers are written.
 void add_damon(FakeNode& node) {
   const std::string context = kDamon + "/0/contexts/0", scheme = context + "/schemes/0";
   for (const char* name : {"/nr_kdamonds", "/0/contexts/nr_contexts"}) node.write(kDamon + name, "0\n");
@@ -90,14 +90,14 @@ double cold(const std::string& text, std::chrono::seconds age) {
 
 }  // namespace
 
-TEST_CASE("cold is the inactive page cache of the buckets that are wholly old enough") {
+TEST_CASE("cold memory is the inactive page cache in buckets that are completely old enough") {
   CHECK(cold(idle_stats("5", "1000"), 300s) == 3 * 3000.0);  // of 60, 120 and 240 periods
   CHECK(cold(idle_stats("5", "1000"), 301s) == 2 * 3000.0);
   CHECK(cold(idle_stats("120", "1000"), 300s) == 6 * 3000.0);  // from 5 periods on
   CHECK(cold(idle_stats("5", "1000"), 86400s) == 0.0);
 }
 
-TEST_CASE("a file of another form is refused with what it lacks") {
+TEST_CASE("a file in another format is refused, and the error names what it lacks") {
   CHECK(parse_idle_page_stats("", 300s).error().text == "has no scan period or no buckets");
   CHECK(parse_idle_page_stats("# scan_period_in_seconds: 5\n# buckets: 1,x\n", 300s).error().message() ==
         "'x' is not an unsigned integer");
@@ -108,7 +108,7 @@ TEST_CASE("a file of another form is refused with what it lacks") {
             .text == "lacks one of the rows cfei, dfei, cfui, dfui");
 }
 
-TEST_CASE("memory is where iomem says System RAM, as far as it may be seen") {
+TEST_CASE("RAM is the System RAM of iomem, if its addresses are visible") {
   CHECK(parse_system_ram(
             "00001000-0009fbff : System RAM\n000a0000-000bffff : PCI Bus 0000:00\n100000000-63fffffff : System RAM\n"
             "  101000000-1017fffff : Kernel code\n") ==
@@ -117,7 +117,7 @@ TEST_CASE("memory is where iomem says System RAM, as far as it may be seen") {
   CHECK(parse_system_ram("zz-10 : System RAM\n5 : System RAM\n-: \n").empty());
 }
 
-TEST_CASE("inactive page cache is on the list and neither active, anonymous nor shared memory") {
+TEST_CASE("inactive page cache is on the inactive list and is neither anonymous nor shared memory") {
   constexpr std::uint64_t lru = 1u << 5, active = 1u << 6, anon = 1u << 12, swap_backed = 1u << 14, uptodate = 1u << 3;
   CHECK(is_inactive_file(lru | uptodate));
   CHECK_FALSE(is_inactive_file(lru | active));
@@ -127,7 +127,7 @@ TEST_CASE("inactive page cache is on the list and neither active, anonymous nor 
   CHECK_FALSE(is_inactive_file(0));
 }
 
-TEST_CASE("an estimate looks at one page in each piece, and at each page when there are few") {
+TEST_CASE("an estimate reads one page in each piece, and every page if there are few") {
   std::vector<std::uint64_t> looked;
   const auto all = [&](std::uint64_t page) {
     looked.push_back(page);
@@ -152,7 +152,7 @@ TEST_CASE("an estimate of a half is near a half, whatever the seed") {
   }
 }
 
-TEST_CASE("an estimate is none when a page cannot be looked at, and 0 of nothing") {
+TEST_CASE("an estimate is unknown if a page cannot be read, and 0 for empty ranges") {
   CHECK_FALSE(estimate_bytes({{0, 8192}}, 4096, 10, 1, [](std::uint64_t) { return std::optional<bool>(); }));
   CHECK(estimate_bytes({}, 4096, 10, 1, [](std::uint64_t) { return std::optional(true); }) == 0.0);
 }
@@ -172,7 +172,7 @@ TEST_CASE("kidled is switched on once and reset at the end") {
   CHECK(fixture.note().empty());
 }
 
-TEST_CASE("kidled that another process has switched on stays as it is") {
+TEST_CASE("if another process has switched kidled on, it stays unchanged") {
   ColdMemoryFixture fixture;
   add_kidled(fixture.node, "120\n", "1\n");
   REQUIRE(fixture.advisor.init() == KOORD_OK);
@@ -180,7 +180,7 @@ TEST_CASE("kidled that another process has switched on stays as it is") {
   CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "120\n");
 }
 
-TEST_CASE("the next process resets the switches of one that died") {
+TEST_CASE("the next process resets the switches of a process that died") {
   ColdMemoryFixture fixture;
   add_kidled(fixture.node, "5\n", "1\n");
   const std::string note = "kidled 0 0 4711";
@@ -191,7 +191,7 @@ TEST_CASE("the next process resets the switches of one that died") {
   CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "0");
 }
 
-TEST_CASE("an instance with a running successor leaves the switches to it") {
+TEST_CASE("an instance with a running successor does not reset the switches") {
   ColdMemoryFixture fixture;
   add_kidled(fixture.node);
   REQUIRE(fixture.advisor.init() == KOORD_OK);
@@ -204,7 +204,7 @@ TEST_CASE("an instance with a running successor leaves the switches to it") {
   CHECK(fixture.file(kKidled + "/scan_period_in_seconds") == "0");
 }
 
-TEST_CASE("by kidled node, pods and containers have cold memory, and memory with what is hot of it") {
+TEST_CASE("with kidled, node, pods and containers have cold memory, and memory with hot page cache") {
   ColdMemoryFixture fixture;
   add_kidled(fixture.node);
   fixture.node.write("cgroup/memory/pod1/memory.idle_page_stats", idle_stats("5", "100"));
@@ -225,7 +225,7 @@ TEST_CASE("by kidled node, pods and containers have cold memory, and memory with
   CHECK(fixture.host.capabilities().find("cold_memory_of_pods")->state == koord::service::CapabilityState::supported);
 }
 
-TEST_CASE("statistics that leave out the cgroups below say nothing of a pod") {
+TEST_CASE("statistics without the cgroups below give no value for a pod") {
   ColdMemoryFixture fixture;
   add_kidled(fixture.node);
   fixture.node.write("cgroup/memory/memory.idle_page_stats", idle_stats("5", "1000", "0"));
@@ -234,7 +234,7 @@ TEST_CASE("statistics that leave out the cgroups below say nothing of a pod") {
   CHECK_FALSE(fixture.host.value("node_memory_cold_page_size"));
 }
 
-TEST_CASE("a file of another form fails the tick with its name") {
+TEST_CASE("a file in another format fails the tick with its name") {
   ColdMemoryFixture fixture;
   add_kidled(fixture.node);
   fixture.node.write("cgroup/memory/memory.idle_page_stats", "rubbish\n");
@@ -243,7 +243,7 @@ TEST_CASE("a file of another form fails the tick with its name") {
   CHECK(fixture.advisor.why().ends_with("memory.idle_page_stats': has no scan period or no buckets"));
 }
 
-TEST_CASE("DAMON is asked for regions that were not touched for the age, in all memory, and switched off in the end") {
+TEST_CASE("DAMON searches all memory for regions that were not accessed for the age, and is switched off in the end") {
   ColdMemoryFixture fixture(R"({"coldAgeSeconds": 60})");
   add_damon(fixture.node);
   REQUIRE(fixture.advisor.init() == KOORD_OK);
@@ -255,7 +255,7 @@ TEST_CASE("DAMON is asked for regions that were not touched for the age, in all 
   CHECK(fixture.file(context + "/targets/0/regions/0/end") == "2097152");
   CHECK(fixture.file(context + "/schemes/0/action") == "stat");
   CHECK(fixture.file(context + "/schemes/0/access_pattern/nr_accesses/max") == "0");
-  CHECK(fixture.file(context + "/schemes/0/access_pattern/age/min") == "30");  // of 2 s
+  CHECK(fixture.file(context + "/schemes/0/access_pattern/age/min") == "30");  // in units of 2 s
   CHECK(fixture.note() == "damon 77");
   CHECK(fixture.host.capabilities().find("cold_memory_of_pods")->detail == "DAMON measures only the node");
   CHECK(fixture.advisor.stop() == KOORD_OK);
@@ -263,7 +263,7 @@ TEST_CASE("DAMON is asked for regions that were not touched for the age, in all 
   CHECK(fixture.file(kDamon + "/nr_kdamonds") == "0");
 }
 
-TEST_CASE("cold are the pages of DAMON's regions that are inactive page cache, not before anything can be that old") {
+TEST_CASE("cold memory is inactive page cache in DAMON's regions, once the regions can be that old") {
   ColdMemoryFixture fixture(R"({"coldAgeSeconds": 60})");
   add_damon(fixture.node);
   const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -283,7 +283,7 @@ TEST_CASE("cold are the pages of DAMON's regions that are inactive page cache, n
   CHECK(fixture.host.series("pod_memory_cold_page_size").empty());
 }
 
-TEST_CASE("DAMON in use by another process is left alone, and the reason is reported") {
+TEST_CASE("DAMON that another process uses is not changed, and the reason is reported") {
   ColdMemoryFixture fixture;
   add_damon(fixture.node);
   fixture.node.write(kDamon + "/nr_kdamonds", "1\n");
@@ -294,7 +294,7 @@ TEST_CASE("DAMON in use by another process is left alone, and the reason is repo
   CHECK(fixture.file(kDamon + "/nr_kdamonds") == "1\n");
 }
 
-TEST_CASE("a kdamond that a process of ours has left behind is ended, and DAMON used") {
+TEST_CASE("a kdamond that an earlier process of ours has left is ended, and DAMON is used") {
   ColdMemoryFixture fixture;
   add_damon(fixture.node);
   fixture.node.write(kDamon + "/nr_kdamonds", "1\n");
@@ -305,7 +305,7 @@ TEST_CASE("a kdamond that a process of ours has left behind is ended, and DAMON 
   CHECK(fixture.file(kDamon + "/0/state") == "on");
 }
 
-TEST_CASE("when DAMON cannot be set up, what was begun is undone and the reason names the file") {
+TEST_CASE("if DAMON cannot be set up, all changes are reverted and the reason names the file") {
   ColdMemoryFixture fixture;
   add_damon(fixture.node);
   fixture.node.remove(kDamon + "/0/contexts/0/schemes/0/tried_regions");
@@ -318,7 +318,7 @@ TEST_CASE("when DAMON cannot be set up, what was begun is undone and the reason 
   CHECK(fixture.advisor.why().find("contexts/0/operations'") != std::string::npos);
 }
 
-TEST_CASE("a kernel with neither has no such plugin, and a reader without rights sees no memory") {
+TEST_CASE("with neither feature in the kernel the plugin is absent, and without permission no memory is visible") {
   ColdMemoryFixture fixture;
   CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);
   CHECK(fixture.advisor.why() == "the kernel has no kidled; the kernel was built without DAMON's sysfs interface");

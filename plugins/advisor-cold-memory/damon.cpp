@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DAMON, the data access monitor of the mainline kernel, through its sysfs interface
-// (Documentation/admin-guide/mm/damon/ usage.rst): one kdamond watches all of the system's memory by physical address
-// and finds regions in which no sampled page was touched for the age. /proc/kpageflags shows whether a page there is
-// page cache.
+// (Documentation/admin-guide/mm/damon/usage.rst). One kdamond monitors all system memory by physical address and finds
+// regions in which no sampled page was accessed for the age. /proc/kpageflags shows whether a page there is page cache.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,11 +16,11 @@
 namespace koord::cold_memory {
 namespace {
 
-// One page of each of at most 200 regions is looked at every 200 ms, which is far less than 1 % of a CPU; a region's
-// age grows by one each 2 s in which none was found touched.
+// Every 200 ms, DAMON checks one page in each of at most 200 regions, which costs far less than 1 % of a CPU. A
+// region's age increases by one for each 2 s without an access.
 constexpr std::uint64_t kSampleUs = 200'000, kAggregationUs = 2'000'000, kUpdateUs = 60'000'000;
 constexpr const char *kMinRegions = "20", *kMaxRegions = "200";
-constexpr std::uint64_t kSamples = 16384;  // pages looked at for what they hold
+constexpr std::uint64_t kSamples = 16384;  // pages read from kpageflags
 
 class PageFlags {
  public:
@@ -64,7 +63,7 @@ class Damon final : public ColdSource {
   void stop() override {
     if (!started_) return;
     started_ = false;
-    // Meanwhile it may be another's: of the successor that took this one for dead.
+    // The kdamond may belong to a successor meanwhile, which assumed that this process had died.
     if (!pid_.empty() && node::read_text(kdamond() + "/pid") != pid_) return;
     static_cast<void>(write_value(kdamond() + "/state", "off").has_value());
     static_cast<void>(write_value(admin_ + "/nr_kdamonds", "0").has_value());
@@ -72,7 +71,7 @@ class Damon final : public ColdSource {
 
   void leave() override { started_ = false; }
 
-  // Returns no value as long as no page can be that old, and between two polls.
+  // Returns no value until a page can be that old, and between two polls.
   Result<std::optional<double>> node(std::uint64_t now_ns) override {
     const std::uint64_t age_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(age_).count());
     if (now_ns < began_ns_ + age_ns || (looked_ns_ != 0 && now_ns < looked_ns_ + age_ns / 5))
@@ -120,7 +119,7 @@ class Damon final : public ColdSource {
     return {};
   }
 
-  // Only reports the regions, without an action on them.
+  // Sets up a scheme that only reports the regions.
   Result<void> set_up_scheme() const {
     TRY(write_value(context() + "/schemes/nr_schemes", "1"));
     if (!node::exists(scheme() + "/tried_regions"))
@@ -156,7 +155,7 @@ class Damon final : public ColdSource {
   std::uint64_t began_ns_ = 0, looked_ns_ = 0;
 };
 
-// A kdamond that an earlier process of ours has left behind.
+// Ends a kdamond that an earlier process of ours has left.
 void end_orphan(const std::string& admin, const std::string& before) {
   const std::optional<std::string> pid = node::read_text(admin + "/0/pid");
   if (!pid || before != "damon " + *pid || node::read_number(admin + "/nr_kdamonds") != 1) return;

@@ -10,7 +10,7 @@
 namespace koord::cold_memory {
 namespace {
 
-// clean or dirty, file, evictable or not, inactive
+// Rows of inactive page cache. The letters: clean or dirty, file, evictable or unevictable, inactive.
 constexpr std::string_view kRows[] = {"cfei", "dfei", "cfui", "dfui"};
 
 struct Stats {
@@ -20,7 +20,7 @@ struct Stats {
   std::vector<std::string_view> rows;  // "cfei 0 4096 …"
 };
 
-// "# key: value"
+// Parses "# key: value".
 Result<void> read_header(std::string_view line, Stats& stats) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory.idle_page_stats of a kernel with kidled. Pure: values in, values out.
+// Parses memory.idle_page_stats of a kernel with kidled. Pure: values in, values out.
 // Format: Documentation/vm/kidled.rst of Alibaba Cloud Linux.
 #pragma once
 
@@ -13,11 +13,12 @@ namespace koord::cold_memory {
 
 struct IdleFilePages {
   double bytes = 0;
-  bool hierarchical = false;  // with the cgroups below; else of the cgroup's own processes only
+  bool hierarchical = false;  // includes the cgroups below; otherwise only the cgroup's own processes
 };
 
-// Returns the bytes of inactive page cache (rows cfei, dfei, cfui, dfui) that have not been touched for `age`. A bucket
-// counts when all of it is at least as old: its lower bound times the scan period. An error names what the file lacks.
+// Returns the bytes of inactive page cache (rows cfei, dfei, cfui, dfui) that have not been accessed for `age`. A
+// bucket counts if all its pages are old enough: its lower bound times the scan period is at least `age`. An error
+// names what the file lacks.
 Result<IdleFilePages> parse_idle_page_stats(std::string_view text, std::chrono::seconds age);
 
 }  // namespace koord::cold_memory

@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::size_t kMostText = 4096;
 constexpr char kFine = '+', kMissing = '?', kFailed = '-';
-// How long a killed child that is not stuck in the kernel takes to end at most.
+// Maximum time in which a killed child ends, unless it is stuck in the kernel.
 constexpr std::chrono::milliseconds kEndsWithin{500};
 
-// The agent's handlers, sockets and locks on files are the agent's.
+// Removes the agent's signal handlers, sockets and file locks from the child.
 void forget_the_parent(int report) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
@@ -72,7 +72,7 @@ ChildTrial::~ChildTrial() {
   if (read_report(Clock::now() + kEndsWithin)) child_is_gone();
 }
 
-// Until the child has closed its end, which it does not before it ends.
+// Reads until the child closes its end of the pipe, which it does only when it ends.
 bool ChildTrial::read_report(Clock::time_point until) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
@@ -97,7 +97,7 @@ std::optional<Result<void>> ChildTrial::outcome(std::chrono::milliseconds wait) 
 }
 
 Result<void> ChildTrial::judge() {
-  // Its end of the pipe is closed, so it is about to be gone.
+  // The child's end of the pipe is closed, so the child ends soon.
   if (!status_) {
     int status = 0;
     pid_t waited;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChildTrial: tries something that may hang or crash in a forked child, and returns the result within a given time. The
-// child has one thread and no descriptor of this process; it may use memory and the dynamic loader, which have locks
-// that the C library resets in fork(), and nothing else that another thread may have locked. On one thread at a time.
+// ChildTrial: executes an operation that may hang or crash in a forked child, and returns the result within a given
+// time. The child has one thread and no descriptor of this process. It may use memory allocation and the dynamic
+// loader, because the C library resets their locks in fork(), but nothing else that another thread may have locked. On
+// one thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -23,16 +24,18 @@ class ChildTrial {
 
   static Result<std::unique_ptr<ChildTrial>> start(const std::function<Result<void>()>& what,
                                                    std::chrono::milliseconds patience);
-  // Kills what still runs.
+  // Kills a running child.
   ~ChildTrial();
   ChildTrial(const ChildTrial&) = delete;
   ChildTrial& operator=(const ChildTrial&) = delete;
 
-  // Waits for `wait` at most, 0 not at all. Nothing: it still runs. An error of the child keeps whether it was
-  // std::errc::no_such_file_or_directory; one that is not done in time is killed and std::errc::timed_out.
+  // Waits at most `wait`, 0 not at all. Returns nullopt while the child runs. An error of the child stays
+  // std::errc::no_such_file_or_directory if it was that. A child that does not end in time is killed, and the error is
+  // std::errc::timed_out.
   std::optional<Result<void>> outcome(std::chrono::milliseconds wait);
 
-  // A killed child that hangs in the kernel remains until the kernel releases it, so no second child is started.
+  // Returns whether the child has ended. A killed child that hangs in the kernel remains until the kernel releases it;
+  // no second child is started before that.
   bool child_is_gone();
 
  private:

@@ -20,7 +20,7 @@ bool has_one_numa_node(const std::string& sys) {
   return !nodes || nodes->size() <= 1;
 }
 
-// "../../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0" becomes "pci0000:3a".
+// Returns "pci0000:3a" for "../../../devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0".
 std::string pcie_root_in(const std::filesystem::path& link) {
   for (const std::filesystem::path& part : link)
     if (part.native().starts_with("pci") && part.native().find(':') != std::string::npos) return part.native();
@@ -33,7 +33,7 @@ std::string sysfs_bus_id(std::string_view nvml) {
   std::string id(nvml);
   std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::size_t domain = id.find(':');
-  // sysfs has at least four digits of the domain, and more only when they are needed.
+  // sysfs prints at least four digits of the domain, and more only if needed.
   while (domain != std::string::npos && id.find(':') > 4 && id.front() == '0') id.erase(0, 1);
   return id;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about a PCI device in sysfs, and the JSON list of GPUs for koord.kv/1. [any thread]
+// Facts about a PCI device from sysfs, and the JSON list of GPUs for koord.kv/1. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace koord::gpu {
 
-// "00000000:3B:00.0", as NVML writes it, is "0000:3b:00.0".
+// Converts NVML's "00000000:3B:00.0" to "0000:3b:00.0" of sysfs.
 std::string sysfs_bus_id(std::string_view nvml);
 
 struct PciPlace {
-  int numa_node = -1;     // -1: unknown, and the node has several
+  int numa_node = -1;     // -1: unknown, on a machine with several NUMA nodes
   std::string pcie_root;  // "pci0000:3a"; empty: unknown
 };
 
-// `sys`: the path of /sys. A node with one NUMA node says -1 of its devices, which means 0.
+// Returns the place of a device. `sys`: the directory /sys. A machine with one NUMA node reports -1 for its devices,
+// which means 0.
 PciPlace pci_place(const std::string& sys, const std::string& bus_id);
 
-// Bus ids of NVIDIA's display and 3D controllers, whether a driver is there or not.
+// Returns bus ids of NVIDIA's display and 3D controllers, with or without a driver.
 std::vector<std::string> nvidia_gpus(const std::string& sys);
 
 struct GpuFact {
@@ -37,7 +38,7 @@ struct GpuFact {
   std::optional<Fault> fault = {};
 };
 
-// The member names are koordlet's.
+// Returns JSON with koordlet's member names.
 std::string to_json(const std::vector<GpuFact>& gpus);
 
 }  // namespace koord::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver: opens an Nvml without hanging: each attempt is made in a child first, and a failed one is repeated after a
-// while. Reports its state. On the instance's strand.
+// Driver: opens an Nvml without hanging. Each attempt is made in a child first, and repeated after a while if it
+// failed. Reports its state. On the instance's strand.
 #pragma once
 
 #include <chrono>
@@ -18,10 +18,10 @@ class Driver {
   static constexpr std::uint64_t kRetryNs = 60'000'000'000;
 
   enum class State {
-    trying,  // an attempt is under way, or none was made
+    trying,  // an attempt is running, or none was made yet
     open,
-    missing,  // no library, or no driver below it
-    broken,   // it is there and does not work, or does not answer
+    missing,  // no library, or no driver for it
+    broken,   // it exists but does not work or does not respond
     released,
   };
 
@@ -33,14 +33,14 @@ class Driver {
     bool operator==(const Settings&) const = default;
   };
 
-  // Closes the driver and takes the settings. The next poll() opens it again, unless `release` is set.
+  // Closes the driver and applies the settings. The next poll() opens it again, unless `release` is set.
   void configure(Settings settings);
-  // Closes the driver and ends an attempt that is under way. Leaves state() as it is.
+  // Closes the driver and ends a running attempt. Does not change state().
   void release_all();
 
-  // Begins an attempt when it is due. Then waits at most `wait` for the result of the attempt.
+  // Starts an attempt when it is due. Then waits at most `wait` for the result of the attempt.
   void poll(std::uint64_t now_ns, std::chrono::milliseconds wait = {});
-  // The open driver does not work any more.
+  // Reports that the open driver does not work any more.
   void lose(const Error& error, std::uint64_t now_ns);
 
   Nvml* nvml() const { return nvml_.get(); }

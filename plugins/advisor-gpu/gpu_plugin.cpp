@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-gpu: usage of NVIDIA devices, by pods and containers.
+// advisor-gpu: measures usage of NVIDIA devices by pods and containers.
 #include <map>
 #include <optional>
 #include <string>
@@ -34,7 +34,7 @@ constexpr char kConfigSchema[] = R"({
     "release": {"type": "boolean", "description": "close the driver, so that it can be unloaded; default false"}
   }})";
 
-// Devices come and go with their drivers.
+// Period of the search for devices, which appear and disappear with their drivers.
 constexpr std::uint64_t kDiscoverEveryNs = 60'000'000'000;
 
 struct Device {
@@ -45,7 +45,7 @@ struct Device {
   std::optional<Error> fault = {};
 };
 
-// koordlet's two metrics of one level.
+// koordlet's two metrics for one level.
 struct LevelMetrics {
   Metric core, memory;
 };
@@ -148,7 +148,7 @@ class Gpu final : public koord::plugin::Advisor {
     }
   }
 
-  // A device that does not answer is left out, and looked for again.
+  // Searches the devices. A device that does not respond is left out, and tried again later.
   void discover(std::uint64_t now_ns) {
     next_discovery_ns_ = now_ns + kDiscoverEveryNs;
     const Result<unsigned> count = driver_.nvml()->device_count();
@@ -179,7 +179,7 @@ class Gpu final : public koord::plugin::Advisor {
       if (owner.container) containers[*owner.container].add(usage);
       if (owner.pod) pods[*owner.pod].add(usage);
     }
-    // Without values by process, the value of the device counts.
+    // Without values by process, the value of the device is used.
     if (!all.core_percent) all.core_percent = TRY(nvml.utilization_percent(device.index));
     if (!all.memory_bytes) all.memory_bytes = static_cast<double>(TRY(nvml.memory_used_bytes(device.index)));
     report(node_, device, KOORD_NO_SUBJECT, all);
@@ -189,7 +189,7 @@ class Gpu final : public koord::plugin::Advisor {
     return {};
   }
 
-  // A process that has ended meanwhile has none.
+  // Returns no owner for a process that has ended meanwhile.
   Owner owner_of_process(std::uint32_t pid) const {
     const Result<std::string> text = koord::read_file(roots_.proc + "/" + std::to_string(pid) + "/cgroup");
     return text ? owner_of(*text, owners_).value_or(Owner{}) : Owner{};
@@ -243,7 +243,7 @@ class Gpu final : public koord::plugin::Advisor {
     }
   }
 
-  // Once, until it is something else.
+  // Reports a capability once for each change.
   void report_capability(const std::string& name, std::uint32_t state, const std::string& why) {
     const std::pair current{state, why};
     if (const auto last = reported_.find(name); last != reported_.end() && last->second == current) return;

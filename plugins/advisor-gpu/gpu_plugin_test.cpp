@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin on the host's real services, with a stand-in for the driver's library.
+// Tests of the plugin on the host's real services, with a fake of the driver's library.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ std::string stand_in(const std::string& name) {
 constexpr const char* kGpuA = "device GPU-a 3 00000000:3B:00.0 8000 700 55\n";
 constexpr const char* kGpuB = "device GPU-b 4 00000000:AF:00.0 9000 800 66\n";
 
-// A node with a driver that says what the test wants.
+// A node with a fake driver that returns the test's values.
 struct GpuNode {
   explicit GpuNode(const std::string& facts, const std::string& library = "usual",
                    const std::string& more_config = "") {
@@ -52,7 +52,7 @@ struct GpuNode {
     host->clock().advance(1s);
     return advisor->collect();
   }
-  // Further ticks, a minute each, until the driver was found.
+  // Ticks once a simulated minute until the driver is found.
   void wait_for_driver() {
     const auto end = std::chrono::steady_clock::now() + 20s;
     while (!host->value("node_gpu_memory_total") && std::chrono::steady_clock::now() < end) {
@@ -83,7 +83,7 @@ bool is_mapped(const std::string& library) {
 
 }  // namespace
 
-TEST_CASE("without the library and without a GPU the plugin is absent, with the loader's reason") {
+TEST_CASE("without the library and without a GPU the plugin is absent, with the dynamic loader's reason") {
   FakeNode node;
   FakeHost host(node, R"({"library": "libnvidia-ml-that-is-not-there.so.1"})");
   FakeInstance advisor(host, koord_entry_v1());
@@ -91,13 +91,13 @@ TEST_CASE("without the library and without a GPU the plugin is absent, with the 
   CHECK(advisor.why().find("there is no NVIDIA GPU: libnvidia-ml-that-is-not-there.so.1") != std::string::npos);
 }
 
-TEST_CASE("with the library and neither driver nor GPU it is absent, too") {
+TEST_CASE("with the library but without driver and GPU it is absent, too") {
   GpuNode gpu("init 9\n");
   CHECK(gpu.advisor->init() == KOORD_E_UNSUPPORTED);
   CHECK(gpu.advisor->why() == "there is no NVIDIA GPU: nvmlInit_v2: Driver Not Loaded: NVML error 9");
 }
 
-TEST_CASE("devices, pods and containers have their figures, labelled with minor number and UUID") {
+TEST_CASE("devices, pods and containers have their values, labelled with minor number and UUID") {
   GpuNode gpu(std::string(kGpuA) + kGpuB +
               "process 0 11 4096\nprocess 0 12 1024\nprocess 1 13 2048\nsample 0 11 40 100\n");
   gpu.process(11, "kubepods/pod1/c1/inner");
@@ -116,7 +116,7 @@ TEST_CASE("devices, pods and containers have their figures, labelled with minor 
   CHECK(gpu.host->series("container_gpu_memory_usage").size() == 1);
 }
 
-TEST_CASE("drivers with other lengths of a process's element give the same figures") {
+TEST_CASE("drivers with other lengths of a process element give the same values") {
   for (const char* library : {"first", "long"}) {
     GpuNode gpu(std::string(kGpuA) + "process 0 11 4096\nprocess 0 12 1024\n", library);
     REQUIRE(gpu.advisor->init() == KOORD_OK);
@@ -125,7 +125,7 @@ TEST_CASE("drivers with other lengths of a process's element give the same figur
   }
 }
 
-TEST_CASE("more processes than there was room for are all counted") {
+TEST_CASE("more processes than the buffer had room for are all counted") {
   std::string facts = kGpuA;
   for (int pid = 100; pid < 140; ++pid)
     facts += "process 0 " + std::to_string(pid) + " 100\nsample 0 " + std::to_string(pid) + " 1 5\n";
@@ -136,7 +136,7 @@ TEST_CASE("more processes than there was room for are all counted") {
   CHECK(gpu.host->value("node_gpu_core_usage") == 40.0);
 }
 
-TEST_CASE("without values by process the node has the device's, and containers have none") {
+TEST_CASE("without values by process the node has the device's values, and containers have none") {
   GpuNode gpu(std::string(kGpuA) + "unsampled 0\nprocess 0 11 -1\n");
   gpu.process(11, "kubepods/pod1/c1");
   gpu.publish_pod();
@@ -148,7 +148,7 @@ TEST_CASE("without values by process the node has the device's, and containers h
   CHECK_FALSE(gpu.host->value("container_gpu_memory_usage"));
 }
 
-TEST_CASE("a container that has left the device has no figures of it any more") {
+TEST_CASE("a container that stopped using the device has no values of it any more") {
   GpuNode gpu(std::string(kGpuA) + "process 0 11 4096\n");
   gpu.process(11, "kubepods/pod1/c1");
   gpu.publish_pod();
@@ -161,7 +161,7 @@ TEST_CASE("a container that has left the device has no figures of it any more") 
   CHECK(gpu.host->value("node_gpu_memory_usage") == 0.0);
 }
 
-TEST_CASE("a device that fails has no figures and says why; the others go on, and it comes back") {
+TEST_CASE("a device that fails has no values and its reason is reported; others continue, and it is found again") {
   const std::string both = std::string(kGpuA) + kGpuB;
   GpuNode gpu(both);
   REQUIRE(gpu.advisor->init() == KOORD_OK);
@@ -188,7 +188,7 @@ TEST_CASE("the list of devices is a fact with koordlet's member names") {
                       R"("status":{"healthy":true}}])");
 }
 
-TEST_CASE("a driver that hangs is broken with that reason, blocks no tick, and is used once it answers") {
+TEST_CASE("a driver that hangs is broken with that reason, blocks no tick, and is used once it responds") {
   GpuNode gpu("hang\n", "usual", R"(, "probeTimeout": "200ms")");
   REQUIRE(gpu.advisor->init() == KOORD_OK);
   CHECK(gpu.capability("nvml")->state == koord::service::CapabilityState::broken);
@@ -201,20 +201,20 @@ TEST_CASE("a driver that hangs is broken with that reason, blocks no tick, and i
   CHECK(gpu.capability("nvml")->state == koord::service::CapabilityState::supported);
 }
 
-TEST_CASE("a library that ends the process ends the child only") {
+TEST_CASE("a library that ends its process only ends the child") {
   GpuNode gpu("crash\n");
   REQUIRE(gpu.advisor->init() == KOORD_OK);
   CHECK(gpu.capability("nvml")->detail.find("signal Aborted") != std::string::npos);
 }
 
-TEST_CASE("a library that misses a function is broken, and the function named") {
+TEST_CASE("a library that lacks a function is broken, and the function is named") {
   GpuNode gpu(kGpuA, "incomplete");
   REQUIRE(gpu.advisor->init() == KOORD_OK);
   CHECK(gpu.capability("nvml")->state == koord::service::CapabilityState::broken);
   CHECK(gpu.capability("nvml")->detail == "the library misses the function nvmlDeviceGetUUID");
 }
 
-TEST_CASE("a GPU without a driver is waited for: the driver may come later") {
+TEST_CASE("a GPU without a driver is retried, because the driver may come later") {
   GpuNode gpu("init 9\n");
   gpu.node.write("sys/bus/pci/devices/0000:3b:00.0/vendor", "0x10de\n");
   gpu.node.write("sys/bus/pci/devices/0000:3b:00.0/class", "0x030200\n");
@@ -235,7 +235,7 @@ TEST_CASE("a device that comes later is found") {
   CHECK(gpu.host->value("node_gpu_memory_total", {{"gpu_minor", "4"}}) == 9000.0);
 }
 
-TEST_CASE("a released driver is not mapped any more, and its series end; after it is taken again they return") {
+TEST_CASE("a released driver is unmapped and its series end; after it is opened again they return") {
   GpuNode gpu(kGpuA);
   REQUIRE(gpu.advisor->init() == KOORD_OK);
   gpu.tick();

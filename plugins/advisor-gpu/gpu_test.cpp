@@ -23,7 +23,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 std::optional<std::vector<ProcessSample>> samples(std::vector<ProcessSample> list) { return list; }
 
-// NVML's buffer for two processes with elements of this length.
+// Returns NVML's buffer for two processes with elements of this length.
 std::vector<std::byte> two_processes(std::size_t length) {
   std::vector<std::byte> buffer(8 * kLongestElement, kUntouched);
   const std::uint32_t pids[] = {11, 12};
@@ -38,19 +38,19 @@ std::vector<std::byte> two_processes(std::size_t length) {
 
 }  // namespace
 
-TEST_CASE("the length of a process's element is found from what was written: 16, 24 or 32 bytes") {
+TEST_CASE("the length of a process element is derived from the written bytes: 16, 24 or 32 bytes") {
   const std::vector<Process> expected = {{11, 4096}, {12, std::nullopt}};
   for (const std::size_t length : {16, 24, 32}) CHECK(decode_processes(two_processes(length), 2) == expected);
 }
 
-TEST_CASE("a list with elements of another length is not read at all, an empty one is empty") {
+TEST_CASE("a list with elements of another length is rejected, an empty one is empty") {
   CHECK_FALSE(decode_processes(two_processes(20), 2));
   CHECK_FALSE(decode_processes(two_processes(24), 5));
   CHECK(decode_processes(std::vector<std::byte>(64, kUntouched), 0)->empty());
   CHECK_FALSE(decode_processes(std::vector<std::byte>(64, kUntouched), 1));
 }
 
-TEST_CASE("a process without a sample does nothing, and keeps its memory") {
+TEST_CASE("a process without a sample is idle, and keeps its memory") {
   ProcessLoad load;
   load.update(samples({{11, 100, 40}}), kSecond);
   CHECK(load.of({11, 4096}).core_percent == 40.0);
@@ -65,7 +65,7 @@ TEST_CASE("the newest of several samples of a process counts") {
   CHECK(load.newest_us() == 300);
 }
 
-TEST_CASE("a sample is good for two seconds: the driver does not sample with our ticks") {
+TEST_CASE("a sample is valid for two seconds, because the driver does not sample at our ticks") {
   ProcessLoad load;
   load.update(samples({{11, 100, 40}}), kSecond);
   load.update(samples({}), 2 * kSecond);
@@ -90,7 +90,7 @@ TEST_CASE("if the device has no values by process the load is unknown, and so is
   CHECK_FALSE(sum.memory_bytes);
 }
 
-TEST_CASE("a process belongs to the container, and its pod, with its cgroup or one above it") {
+TEST_CASE("a process belongs to the container and pod with its cgroup or one above it") {
   const Owners owners = {
       {"kubepods/pod1", {std::nullopt, 1}}, {"kubepods/pod1/c1", {2, 1}}, {"system.slice/x.service", {3, {}}}};
   CHECK(owner_of("0::/kubepods/pod1/c1\n", owners) == Owner{2, 1});
@@ -101,12 +101,12 @@ TEST_CASE("a process belongs to the container, and its pod, with its cgroup or o
   CHECK_FALSE(owner_of("0::/\n", owners));
 }
 
-TEST_CASE("on cgroup v1 the first hierarchy that knows the container counts, colons in the path and all") {
+TEST_CASE("on cgroup v1 the first hierarchy with the container counts, even with colons in the path") {
   const Owners owners = {{"kubepods/pod1/a:b:c", {2, 1}}};
   CHECK(owner_of("9:name=systemd:/\n4:memory:/kubepods/pod1/a:b:c\n", owners) == Owner{2, 1});
 }
 
-TEST_CASE("a path outside of the agent's cgroup namespace is taken from the root on") {
+TEST_CASE("a path outside of the agent's cgroup namespace is resolved from the root") {
   const Owners owners = {{"kubepods/pod1/c1", {2, 1}}};
   CHECK(owner_of("0::/../../kubepods/pod1/c1\n", owners) == Owner{2, 1});
 }
@@ -116,7 +116,7 @@ TEST_CASE("invalid lines belong to no container") {
   CHECK_FALSE(owner_of("a\n::\n0:a\n", {{"a", {1, 1}}}));
 }
 
-TEST_CASE("NVML's bus id becomes the one of sysfs") {
+TEST_CASE("NVML's bus id is converted to that of sysfs") {
   CHECK(sysfs_bus_id("00000000:3B:00.0") == "0000:3b:00.0");
   CHECK(sysfs_bus_id("00010000:AF:00.1") == "10000:af:00.1");
   CHECK(sysfs_bus_id("nonsense") == "nonsense");
@@ -131,7 +131,7 @@ TEST_CASE("NUMA node and PCIe root of a device are those of sysfs") {
   CHECK(place.pcie_root == "pci0000:3a");
 }
 
-TEST_CASE("a NUMA node of -1 is 0 on a machine with one, and unknown on others") {
+TEST_CASE("a NUMA node of -1 is 0 on a machine with one node, and unknown on others") {
   FakeNode node({{"sys/bus/pci/devices/0000:3b:00.0/numa_node", "-1\n"}, {"sys/devices/system/node/online", "0\n"}});
   CHECK(pci_place(node.roots().sys, "0000:3b:00.0").numa_node == 0);
   node.write("sys/devices/system/node/online", "0-1\n");
@@ -139,7 +139,7 @@ TEST_CASE("a NUMA node of -1 is 0 on a machine with one, and unknown on others")
   CHECK(pci_place(node.roots().sys, "0000:99:00.0").numa_node == -1);
 }
 
-TEST_CASE("an NVIDIA GPU is a display controller of that maker, not its sound device") {
+TEST_CASE("an NVIDIA GPU is a display controller of that vendor, not its sound device") {
   FakeNode node({{"sys/bus/pci/devices/0000:3b:00.0/vendor", "0x10de\n"},
                  {"sys/bus/pci/devices/0000:3b:00.0/class", "0x030200\n"},
                  {"sys/bus/pci/devices/0000:3b:00.1/vendor", "0x10de\n"},
@@ -166,7 +166,7 @@ TEST_CASE("a crash in a child is returned with the signal") {
   CHECK((*trial)->outcome(20s)->error().message().find("signal Aborted") != std::string::npos);
 }
 
-TEST_CASE("a hanging child is killed at the deadline; before, there is no outcome") {
+TEST_CASE("a hanging child is killed at the deadline; before, there is no result") {
   const auto hang = []() -> koord::Result<void> {
     for (;;) ::pause();
   };
@@ -182,7 +182,7 @@ TEST_CASE("a hanging child is killed at the deadline; before, there is no outcom
   CHECK((*trial)->child_is_gone());
 }
 
-TEST_CASE("a child has no descriptor of the agent but its own report") {
+TEST_CASE("a child has no descriptor of the agent except its report") {
   auto trial = ChildTrial::start(
       []() -> koord::Result<void> {
         const auto open = koord::list_directory("/proc/self/fd");

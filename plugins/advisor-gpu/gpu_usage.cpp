@@ -6,7 +6,7 @@
 namespace koord::gpu {
 namespace {
 
-// Some drivers give samples with numbers that are no percentage.
+// Some drivers return samples with numbers that are no percentage.
 constexpr double kMostPercent = 100;
 
 void add_known(std::optional<double>& sum, const std::optional<double>& more) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Usage of a device by processes and by groups of them. Pure: values in, values out.
+// Usage of a device by processes and by groups of processes. Pure: values in, values out.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace koord::gpu {
 
-// A value that is not known makes the sum unknown, never smaller.
+// Usage of a group. An unknown value makes the sum unknown, not smaller.
 struct Usage {
   std::optional<double> core_percent = 0.0;  // of the device's multiprocessors
   std::optional<double> memory_bytes = 0.0;
@@ -19,18 +19,18 @@ struct Usage {
   void add(const Usage& other);
 };
 
-// The usage seen of one device's processes. The driver samples on its own clock, so a sample is good for a while after
-// it is gone from the driver's list; a process without one counts as idle.
+// The usage of a device by its processes. The driver samples at its own times, so a sample stays valid for a while
+// after it has left the driver's list. A process without a sample counts as idle.
 class ProcessLoad {
  public:
   static constexpr std::uint64_t kGoodForNs = 2'000'000'000;
 
-  // `samples`: nothing if the device has no values by process.
+  // `samples`: nullopt if the device has no values by process.
   void update(const std::optional<std::vector<ProcessSample>>& samples, std::uint64_t now_ns);
-  // The newest time stamp so far, to ask for what came after it.
+  // Returns the newest time stamp so far, to request newer samples.
   std::uint64_t newest_us() const { return newest_us_; }
 
-  // A process is there because it is in the list of running ones, whatever is known of its load.
+  // Returns the usage of a process in the list of running processes, even if its load is unknown.
   Usage of(const Process& process) const;
 
  private:

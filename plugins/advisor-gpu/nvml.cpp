@@ -14,7 +14,7 @@
 namespace koord::gpu {
 namespace {
 
-// A list may grow between the question how long it is and the one for it.
+// Extra elements, because a list may grow between the query of its length and the query of the list.
 constexpr unsigned kSpare = 8;
 constexpr int kAttempts = 3;
 constexpr unsigned kMostProcesses = 65536;
@@ -76,7 +76,7 @@ struct Nvml::Library {
     TRY(need(minor, "nvmlDeviceGetMinorNumber"));
     TRY(need(memory, "nvmlDeviceGetMemoryInfo"));
     TRY(need(pci, "nvmlDeviceGetPciInfo_v3"));
-    // The second has had the same elements ever since; the third has not.
+    // _v3 has the elements of _v2; the first version has not.
     if (!find(processes, "nvmlDeviceGetComputeRunningProcesses_v2") &&
         !find(processes, "nvmlDeviceGetComputeRunningProcesses_v3"))
       TRY(need(processes, "nvmlDeviceGetComputeRunningProcesses"));

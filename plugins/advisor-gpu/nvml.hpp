@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nvml: the driver's library, loaded and initialised by the constructor. The destructor releases everything, so that
-// the driver can be unloaded. Every call may block for as long as the driver does. On one thread at a time.
+// Nvml: the driver's library, loaded and initialized by open(). The destructor releases everything, so the driver can
+// be unloaded. Every call may block while the driver blocks. On one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace koord::gpu {
 struct DeviceInfo {
   std::string uuid;
   std::uint32_t minor = 0;
-  std::string bus_id;  // as sysfs writes it: "0000:3b:00.0"
+  std::string bus_id;  // in the format of sysfs: "0000:3b:00.0"
   std::uint64_t memory_total_bytes = 0;
 };
 
-// How busy a process kept the device's multiprocessors during the driver's last sampling.
+// Share of the device's multiprocessors that a process used during the driver's last sampling.
 struct ProcessSample {
   std::uint32_t pid = 0;
   std::uint64_t time_stamp_us = 0;
@@ -30,18 +30,18 @@ struct ProcessSample {
 
 class Nvml {
  public:
-  // An error is std::errc::no_such_file_or_directory when there is no library, or no driver below it.
+  // Fails with std::errc::no_such_file_or_directory if the library is missing or has no driver.
   static Result<std::unique_ptr<Nvml>> open(const std::string& library);
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // Devices go by their index, 0 to device_count() - 1, until the next open(). Errors carry NVML's number as their
-  // code.
+  // Devices are identified by index, 0 to device_count() - 1, until the next open(). The code of an error is NVML's
+  // number.
   Result<unsigned> device_count() const;
   Result<DeviceInfo> describe(unsigned device) const;
   Result<std::vector<Process>> processes(unsigned device) const;
-  // Samples taken after `since_us`; none for an idle process. Nothing if the device has no values by process.
+  // Returns samples taken after `since_us`; an idle process has none. nullopt: the device has no values by process.
   Result<std::optional<std::vector<ProcessSample>>> samples(unsigned device, std::uint64_t since_us) const;
   Result<std::optional<double>> utilization_percent(unsigned device) const;
   Result<std::uint64_t> memory_used_bytes(unsigned device) const;
@@ -53,7 +53,7 @@ class Nvml {
   std::unique_ptr<Library> library_;
 };
 
-// The error is one of the library or the driver as a whole: devices must be looked for again.
+// Returns whether the error concerns the whole library or driver: devices must be searched again.
 bool is_of_the_driver(const Error& error);
 
 }  // namespace koord::gpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of NVML's C interface that is used here, as NVIDIA's API reference documents it. Declared by hand, so that
-// neither its header nor its library is needed to build.
+// The used part of NVML's C interface, according to NVIDIA's API reference. Declared by hand, so the build needs
+// neither its header nor its library.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline constexpr Return kDriverNotLoaded = 9;
 inline constexpr Return kLibraryNotFound = 12;
 inline constexpr Return kLibraryAndDriverDiffer = 18;
 
-inline constexpr std::uint64_t kNotAvailable = UINT64_MAX;  // of a process's memory
+inline constexpr std::uint64_t kNotAvailable = UINT64_MAX;  // value of a process's memory
 
 using Device = struct DeviceHandle*;
 
@@ -42,7 +42,7 @@ struct ProcessSample {
   unsigned sm, memory, encoder, decoder;  // percent
 };
 
-// Beginning of an element of the lists of processes; the rest differs, see process_list.hpp.
+// The begin of an element of the process lists; for the rest, which differs, see process_list.hpp.
 struct ProcessHead {
   unsigned pid;
   unsigned long long used_memory;  // bytes, or kNotAvailable

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of processes as NVML fills them in. The length of an element is not documented: it was 16 bytes, then 24, and
-// in some drivers 32 behind the same function. It is derived from the number of bytes written. Pure.
+// Process lists as written by NVML. The length of an element is not documented: it was 16 bytes, then 24, and in some
+// drivers 32 with the same function. It is derived from the number of bytes written. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace koord::gpu {
 
 struct Process {
   std::uint32_t pid = 0;
-  std::optional<std::uint64_t> memory_bytes;  // nothing: unknown to the driver
+  std::optional<std::uint64_t> memory_bytes;  // nullopt: unknown to the driver
 
   bool operator==(const Process&) const = default;
 };
 
 inline constexpr std::size_t kLongestElement = 32;
-// A byte that no element ends in, for the buffer before NVML gets it: lengths and instance numbers are small or all
-// ones.
+// The byte with which the buffer is filled before the call of NVML. No element ends with it: lengths and instance
+// numbers are small or all ones.
 inline constexpr std::byte kUntouched{0xa5};
 
-// `buffer` was kUntouched throughout and has room for `count` of the longest elements. Nothing when what was written is
-// not `count` elements of a known length.
+// Decodes `count` processes. `buffer` was filled with kUntouched and has room for `count` of the longest elements.
+// Returns nullopt if the written bytes are not `count` elements of a known length.
 std::optional<std::vector<Process>> decode_processes(std::span<const std::byte> buffer, std::size_t count);
 
 }  // namespace koord::gpu

@@ -6,7 +6,7 @@
 namespace koord::gpu {
 namespace {
 
-// Relative to the root; one outside of the reader's cgroup namespace begins with "/..".
+// Returns the path relative to the root. A path outside of the reader's cgroup namespace begins with "/..".
 std::string_view without_root(std::string_view path) {
   while (path.starts_with("/..") && (path.size() == 3 || path[3] == '/')) path.remove_prefix(3);
   while (path.starts_with('/')) path.remove_prefix(1);
@@ -26,7 +26,7 @@ std::optional<Owner> owner_at_or_above(std::string_view path, const Owners& owne
 
 std::optional<Owner> owner_of(std::string_view cgroup_file, const Owners& owners) {
   while (auto line = next_field(cgroup_file, '\n')) {
-    // The path may have colons of its own.
+    // The path may contain colons.
     if (!next_field(*line, ':') || !next_field(*line, ':')) continue;
     if (auto owner = owner_at_or_above(without_root(*line), owners)) return owner;
   }

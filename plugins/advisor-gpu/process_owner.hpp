@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owner of a process: the container, and the pod, with the cgroup above it. Pure.
+// Finds the owner of a process: the container and the pod with its cgroup or one above it. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
-// By cgroup directory, relative to the hierarchy's root.
+// Owners by cgroup directory, relative to the hierarchy's root.
 using Owners = std::unordered_map<std::string, Owner>;
 
-// `cgroup_file`: the text of /proc/<pid>/cgroup, a line "id:controllers:path" for each hierarchy. The owner of the
-// nearest directory at or above a path, of the first line that has one.
+// Returns the owner of the nearest directory at or above the process's path, from the first line with an owner.
+// `cgroup_file`: text of /proc/<pid>/cgroup, a line "id:controllers:path" for each hierarchy.
 std::optional<Owner> owner_of(std::string_view cgroup_file, const Owners& owners);
 
 }  // namespace koord::gpu

@@ -30,7 +30,7 @@ bool ApplicationMeter::measure(Cgroup& cgroup, std::uint64_t now_ns, plugin::Bat
   if (stat) {
     add(series_->memory, memory::usage_bytes(*stat));
     add(series_->memory_with_page_cache, memory::usage_with_page_cache_bytes(*stat));
-    // The only NUMA node has it all.
+    // A single NUMA node has all the memory.
     if (series_->numa_memory.size() == 1) add(series_->numa_memory.begin()->second, memory::usage_bytes(*stat));
   }
   for (const memory::NumaUsage& numa : cgroup.numa_stat.read_new(host, service, cgroup.dir, now_ns))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ApplicationMeter: the cgroup of one host application, wherever it turns out to be, and the series that it
-// feeds as long as it is there. On the instance's strand.
+// ApplicationMeter: the cgroup of one host application, in any of its possible places, and its series while the cgroup
+// exists. On the instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace koord::host_application {
 
-// Services for all meters; outlives them.
+// Services for all meters; must outlive them.
 struct Services {
   const koord_host* host = nullptr;
   const koord_svc_cgroup* cgroup = nullptr;
@@ -29,14 +29,14 @@ struct Services {
 class ApplicationMeter {
  public:
   ApplicationMeter(const Services& services, Application application, std::uint64_t max_gap_ns);
-  ~ApplicationMeter();  // its series end with it
+  ~ApplicationMeter();  // ends its series
   ApplicationMeter(const ApplicationMeter&) = delete;
   ApplicationMeter& operator=(const ApplicationMeter&) = delete;
 
   const Application& application() const { return application_; }
 
-  // Adds what the cgroup says to `batch`; false when it is not there, and then the series end. Throws
-  // plugin::Failure when a file is there and cannot be read.
+  // Adds the cgroup's values to `batch`. Returns false and ends the series if the cgroup does not exist. Throws
+  // plugin::Failure if a file exists but cannot be read.
   bool measure(std::uint64_t now_ns, plugin::Batch& batch);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-host-application: CPU and memory of the host applications that the NodeSLO names.
+// advisor-host-application: reports CPU and memory of the host applications in the NodeSLO.
 #include <memory>
 
 #include "plugins/advisor-host-application/application_meter.hpp"
@@ -60,7 +60,7 @@ class HostApplication final : public koord::plugin::Advisor {
  private:
   using Meters = std::map<std::string, std::unique_ptr<ApplicationMeter>>;
 
-  // The pods have the kubelet's directories, the topology has the NUMA nodes.
+  // Reads the kubelet's directories from the pods and the NUMA nodes from the topology.
   void follow_state() {
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot) return;
@@ -77,7 +77,7 @@ class HostApplication final : public koord::plugin::Advisor {
     versions_ = versions;
   }
 
-  // Errors in a NodeSLO are reported once for each NodeSLO.
+  // Returns the applications. Errors are reported once for each NodeSLO.
   std::vector<Application> applications_of(const Snapshot& snapshot) {
     auto found = koord::host_application::parse_host_applications(
         snapshot.node_slo(), koord::kube::kube_roots(koord::kube::places_of(snapshot.pods())));

@@ -50,7 +50,7 @@ void make_nginx(FakeNode& node) {
 
 }  // namespace
 
-TEST_CASE("without a path the QoS class says where the cgroup is") {
+TEST_CASE("without a path the QoS class determines the cgroup") {
   CHECK(dirs_of(R"({"name":"a","qos":"LSE"})") == Dirs{"host-latency-sensitive/a"});
   CHECK(dirs_of(R"({"name":"a","qos":"LSR"})") == Dirs{"host-latency-sensitive/a"});
   CHECK(dirs_of(R"({"name":"a","qos":"LS"})") == Dirs{"host-latency-sensitive/a"});
@@ -58,7 +58,7 @@ TEST_CASE("without a path the QoS class says where the cgroup is") {
   CHECK(dirs_of(R"({"name":"a"})") == Dirs{"a"});
 }
 
-TEST_CASE("a path is base, parent and relative path, and the name is no part of it") {
+TEST_CASE("a path consists of base, parent and relative path, without the name") {
   const auto path = [](const std::string& object) {
     return dirs_of("{\"name\":\"a\",\"qos\":\"LS\",\"cgroupPath\":" + object + "}");
   };
@@ -72,7 +72,7 @@ TEST_CASE("a path is base, parent and relative path, and the name is no part of 
         Dirs{"kubepods.slice/kubepods-besteffort.slice/y"});
 }
 
-TEST_CASE("while it is not known where the kubelet's directory is, each place is one to look at") {
+TEST_CASE("while the kubelet's directory is unknown, all possible places are searched") {
   const std::vector<KubeRoot> roots = {{Driver::systemd, "kubepods.slice"}, {Driver::cgroupfs, "kubepods"}};
   auto found = parse_host_applications(
       R"({"hostApplications":[{"name":"a","cgroupPath":{"base":"KubepodsBesteffort","relativePath":"a"}}]})", roots);
@@ -81,7 +81,7 @@ TEST_CASE("while it is not known where the kubelet's directory is, each place is
         Dirs{"kubepods.slice/kubepods-besteffort.slice/a", "kubepods/besteffort/a"});
 }
 
-TEST_CASE("priority and QoS class are taken as they are written") {
+TEST_CASE("priority and QoS class are used as written") {
   const Application nginx = parsed(R"({"name":"nginx","priority":"koord-prod","qos":"LS"})").applications.at(0);
   CHECK(nginx.priority_class == "koord-prod");
   CHECK(nginx.qos == "LS");
@@ -92,7 +92,7 @@ TEST_CASE("no NodeSLO, or one without host applications, has none") {
     CHECK(parse_host_applications(spec, kRoots)->applications.empty());
 }
 
-TEST_CASE("a wrong entry is refused by name and reason, and the others count") {
+TEST_CASE("an invalid entry is refused with name and reason, and other entries count") {
   CHECK(refusal_of(R"({"qos":"LS"})") == "hostApplications[0]: it has no name");
   CHECK(refusal_of(R"({"name":"a","cgroupPath":{"base":"Kube"}})")
             .find("'a': base 'Kube' is none of CgroupRoot, Kubepods") != std::string::npos);

@@ -15,7 +15,7 @@ namespace json = boost::json;
 using cgroup::KubeQos;
 using cgroup::KubeRoot;
 
-// Empty when it is missing or null. It becomes a label's value or a path.
+// Returns a text that is used as a label value or a path; "" if missing or null.
 Result<std::string> text(const json::object& object, std::string_view key) {
   const json::value* value = object.if_contains(key);
   if (!value || value->is_null()) return std::string();
@@ -31,7 +31,7 @@ std::string default_parent(std::string_view qos) {
   return qos == "BE" ? "host-best-effort" : "";
 }
 
-// "/a//b/" is "a/b".
+// Returns "a/b" for "/a//b/".
 std::string normalised(std::string_view path) {
   std::string clean;
   while (auto part = next_field(path, '/')) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host applications that a NodeSLO names: latency-sensitive or best-effort programs outside Kubernetes,
-// each in a cgroup of its own. Pure: text in, values out.
+// Parses the host applications of a NodeSLO: latency-sensitive or best-effort programs outside Kubernetes, each in its
+// own cgroup. Pure: text in, values out.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ namespace koord::host_application {
 
 struct Application {
   std::string name;
-  std::string priority_class, qos;  // "koord-prod", "LS" as the NodeSLO has them; empty: unset
-  // Where its cgroup may be, relative to the hierarchy's root: one for each kubelet's directory that the path
-  // counts from, else one.
+  std::string priority_class, qos;  // as in the NodeSLO: "koord-prod", "LS"; empty: unset
+  // Possible places of its cgroup, relative to the hierarchy's root: one for each directory of a kubelet if the path is
+  // relative to it, otherwise one.
   std::vector<std::string> cgroup_dirs;
 
   bool operator==(const Application&) const = default;
@@ -24,13 +24,13 @@ struct Application {
 
 struct Applications {
   std::vector<Application> applications;
-  std::vector<std::string> refused;  // why an entry is none, naming it
+  std::vector<std::string> refused;  // reasons with the names of refused entries
 };
 
-// `spec` is the NodeSLO's spec as JSON; one without hostApplications, or an empty text, has none. The directory,
-// relative to `base`, is parentDir/relativePath if cgroupPath is given; else host-latency-sensitive/<name> for LSE, LSR
-// and LS, host-best-effort/<name> for BE, <name> for all others. If several entries have the same name, the first
-// counts.
+// `spec` is the NodeSLO's spec as JSON. An empty text and a spec without hostApplications have no applications. The
+// directory, relative to `base`, is parentDir/relativePath if cgroupPath is set. Otherwise it is
+// host-latency-sensitive/<name> for LSE, LSR and LS, host-best-effort/<name> for BE, <name> for all others. If several
+// entries have the same name, the first counts.
 Result<Applications> parse_host_applications(std::string_view spec, const std::vector<cgroup::KubeRoot>& kube_roots);
 
 }  // namespace koord::host_application

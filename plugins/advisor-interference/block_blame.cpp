@@ -49,7 +49,8 @@ BlockStream stream_of(const block_blame_stream& from) {
   return stream;
 }
 
-// Takes the entries of a hash: visit(key, value) for each. Programs may add some meanwhile: at most `most` are taken.
+// Removes entries of a hash and calls visit(key, value) for each. Programs may add entries meanwhile, so at most `most`
+// entries are removed.
 template <class Key, class Value, class Visit>
 Result<void> take_each(int map, std::uint32_t most, Visit&& visit) {
   constexpr std::uint32_t kPlaces = 128;
@@ -64,7 +65,7 @@ Result<void> take_each(int map, std::uint32_t most, Visit&& visit) {
   return {};
 }
 
-// Slots, until their owners are known.
+// Reads the maps. The reading has slots instead of cgroups until their owners are known.
 Result<BlockReading> take(const latency::SlotPrograms& programs) {
   BlockReading reading;
   const auto take_row = [&](const block_blame_row_key& key, const block_blame_row& row) {
@@ -87,8 +88,8 @@ Result<BlockReading> take(const latency::SlotPrograms& programs) {
   return reading;
 }
 
-// The slots of cgroups with requests in flight. One of which no completion was seen counts until its memory is used for
-// another request. Each device counts for a few cgroups: such slots are half of all at most.
+// Returns the slots of cgroups with requests in flight. A request without a seen completion counts until its memory is
+// used for another request. Each device counts for a few cgroups, so at most half of all slots are in the result.
 Result<std::unordered_set<std::uint32_t>> slots_in_flight(const latency::SlotPrograms& programs) {
   std::vector<std::uint32_t> keys(BlockBlame::kDevices);
   std::vector<block_blame_device> devices(BlockBlame::kDevices);
@@ -117,11 +118,11 @@ Result<BlockBlame> BlockBlame::open(const latency::CgroupTree& tree, const std::
   return BlockBlame(TRY(latency::SlotPrograms::open(object, kBlockPrograms, tree, {btf, 0, {}})));
 }
 
-// The slots last: a cgroup that is in the other maps has a slot when the slots are read.
+// Reads the slots after the other maps, so each cgroup in the other maps has a slot.
 Result<BlockReading> BlockBlame::read() {
   BlockReading reading = TRY(take(programs_));
   CgroupSlots& slots = programs_.slots();
-  // Those of cgroups that had ended by the last reading: no user knows these any more.
+  // Slots that the previous reading could not free. Their cgroups had ended by then and are unknown to the callers.
   std::unordered_set<std::uint32_t> left_over;
   for (const SlotOwner& owner : slots.ended()) left_over.insert(owner.slot);
   TRY(slots.refresh());
@@ -140,7 +141,7 @@ Result<BlockReading> BlockBlame::read() {
     to_cgroup(part.culprit);
   }
   reading.lost = slots.lost_begins() + programs_.missed();
-  // Another cgroup that was given a slot with requests in flight would have them.
+  // Slots with requests in flight are not freed: a new owner would be charged for these requests.
   if (slots.ended().empty()) return reading;
   const std::unordered_set<std::uint32_t> in_use = TRY(slots_in_flight(programs_));
   TRY(slots.free_ended(in_use));

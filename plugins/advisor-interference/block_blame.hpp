@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlockBlame owns the programs of bpf/block_blame while they run in the kernel; they leave it with this object. They
-// say how long the requests of each cgroup to block devices took, and which cgroups had requests in flight meanwhile.
-// Used by one thread at a time.
+// BlockBlame owns the programs of bpf/block_blame; its destructor unloads them. They measure how long the requests of
+// each cgroup to block devices took, and which cgroups had requests in flight meanwhile. Used by one thread at a time.
 #pragma once
 
 #include <array>
@@ -17,26 +16,26 @@ namespace koord::interference {
 
 enum class Direction { read, write };
 
-// All figures are of the time since the last reading.
+// All values below are differences since the last reading.
 
 // Completed requests of a cgroup on a device in one direction.
 struct BlockStream {
-  std::uint64_t cgroup = 0;  // inode number of the cgroup's directory; 0: none
+  std::uint64_t cgroup = 0;  // inode number of the cgroup's directory; 0: unknown
   std::uint32_t device = 0;  // major << 20 | minor
   Direction direction{};
   std::uint64_t bytes = 0;
   latency::Histogram latency;
-  std::uint64_t alone_requests = 0, alone_ns = 0;  // of those that met no requests of others at the device
+  std::uint64_t alone_requests = 0, alone_ns = 0;  // requests without requests of others at the device
   double own_requests = 0;                         // parts that are charged to the cgroup itself
   std::uint64_t own_ns = 0;
 };
 
-// The parts of such requests that are charged to another cgroup.
+// The parts of a victim's requests that are charged to another cgroup.
 struct BlockPart {
   std::uint64_t victim = 0;
   std::uint32_t device = 0;
   Direction direction{};
-  std::uint64_t culprit = 0;  // 0: requests of no cgroup (flushes), of one without a slot, or that has ended
+  std::uint64_t culprit = 0;  // 0: requests without a cgroup (flushes), or of a cgroup that has no slot or has ended
   double requests = 0;
   std::uint64_t ns = 0;
 };
@@ -44,14 +43,15 @@ struct BlockPart {
 struct BlockReading {
   std::vector<BlockStream> streams;
   std::vector<BlockPart> parts;
-  std::uint64_t lost = 0;  // requests that the programs could not charge, since the start
+  std::uint64_t lost = 0;  // requests that the programs could not charge, since the programs started
 };
 
 class BlockBlame {
  public:
   static constexpr std::uint32_t kRows = 4096, kPairs = 8192, kDevices = 256, kRequests = 16384, kWaits = 4096;
 
-  // `tree`: of the blkio controller. Fails with the reason where the kernel does not accept the programs.
+  // Loads the programs. `tree`: hierarchy of the blkio controller. Fails with the reason if the kernel refuses the
+  // programs.
   static Result<BlockBlame> open(const latency::CgroupTree& tree, const std::string& btf = {});
 
   Result<BlockReading> read();

@@ -21,7 +21,7 @@ std::uint64_t container_in(const ContainerOfCgroup& container_of, std::uint64_t 
   return found == container_of.end() ? 0 : found->second;
 }
 
-// The streams of a container's cgroups are one.
+// Adds up the streams of each container's cgroups.
 std::map<StreamKey, BlockStream> streams_by_container(const BlockReading& reading,
                                                       const ContainerOfCgroup& container_of) {
   std::map<StreamKey, BlockStream> streams;
@@ -48,7 +48,7 @@ class Windows {
   Windows(const BlockReading& reading, const ContainerOfCgroup& container_of, double seconds)
       : streams_(streams_by_container(reading, container_of)), container_of_(container_of), seconds_(seconds) {}
 
-  // Index of each container's subject.
+  // `index`: index of each container's subject, by handle.
   void add_streams(const std::map<std::uint64_t, std::size_t>& index, std::vector<IoSubject>& subjects) {
     for (const auto& [key, stream] : streams_) {
       const auto& [handle, device, direction] = key;
@@ -99,7 +99,7 @@ class Windows {
   }
 
   std::map<StreamKey, BlockStream> streams_;
-  std::map<StreamKey, std::pair<std::size_t, std::size_t>> places_;  // subject, stream
+  std::map<StreamKey, std::pair<std::size_t, std::size_t>> places_;  // index of the subject and of the stream
   const ContainerOfCgroup& container_of_;
   double seconds_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of containers for the analysis of block I/O, from the figures of their cgroups. Pure. [any thread]
+// Windows of containers for the analysis of block I/O, from the values of their cgroups. Pure. [any thread]
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace koord::interference {
 
-// The limits of a container; called for those with requests in the window only.
+// Returns the limits of a container. Called only for containers with requests in the window.
 using LimitsOf = std::function<const IoLimits&(const KnownContainer&)>;
 
-// `seconds`: the length of the window, > 0. In the order of `containers`.
+// Returns the subjects in the order of `containers`. `seconds`: length of the window, > 0.
 std::vector<analysis::IoSubject> io_subjects(const std::vector<KnownContainer>& containers, const BlockReading& reading,
                                              const ContainerOfCgroup& container_of, double seconds,
                                              const LimitsOf& limits_of);

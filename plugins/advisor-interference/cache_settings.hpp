@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of the verdicts about caches in the plugin's configuration. RESOURCES.md has the meaning of each.
+// Settings of the verdicts about caches in the plugin's configuration. RESOURCES.md explains each of them.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct CacheSettings {
   analysis::CacheRules rules = {};
 };
 
-// Throws a Failure that names the setting, its value and what is expected.
+// Reads the settings. Throws a Failure that names the setting, its value and what is expected.
 CacheSettings read_cache_settings(const plugin::Config& config);
 
 }  // namespace koord::interference

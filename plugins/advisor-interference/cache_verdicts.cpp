@@ -15,9 +15,9 @@ using analysis::VerdictEvent;
 
 constexpr std::string_view kCapability = "verdict.cache";
 constexpr const char* kMethod = "suspected: cycles per instruction that rise with the use of another (perf events)";
-// The plugin's own windows of a second end a little early or late.
+// The plugin's own windows of one second may end a little early or late.
 constexpr Duration kShortestWindow = CacheAnalysis::kWindow - std::chrono::milliseconds(500);
-// A window that took longer says nothing about five seconds.
+// A longer window does not represent five seconds and is not analysed.
 constexpr Duration kLongestWindow = 3 * CacheAnalysis::kWindow;
 
 void report_to(const koord_host* host, std::uint32_t state, const std::string& detail) {
@@ -65,7 +65,8 @@ void CacheVerdicts::report_capability(std::uint32_t state, const std::string& de
   report_to(host_, state, detail);
 }
 
-// While no container runs, the counters may be taken or free: the last state holds.
+// Reports the state of the counters. While no container runs, it is unknown whether others use the counters, so the
+// last state is kept.
 void CacheVerdicts::report_state() {
   if (windows_.are_counters_taken())
     report_capability(KOORD_CAPABILITY_BROKEN, "the counters are taken: by another tool, or the NMI watchdog");
@@ -82,7 +83,7 @@ void CacheVerdicts::restore_once(Time now) {
     host_->log(host_, KOORD_LOG_WARN, plugin::str("kept cycles per instruction: " + problem + "; it is left out"));
 }
 
-// Not called before the stored record was restored: it would be overwritten.
+// Does nothing before the stored record was restored, because it would be overwritten.
 void CacheVerdicts::save(Time now) {
   if (!saved_) return;
   saved_ = now;
@@ -108,7 +109,7 @@ std::vector<VerdictEvent> CacheVerdicts::collect(Time now, std::vector<KnownCont
   const double seconds = std::chrono::duration<double>(length).count();
   Result<std::vector<CounterTotals>> totals = source_->read(containers, seconds);
   if (!totals) report_capability(KOORD_CAPABILITY_BROKEN, totals.error().message());
-  // Without counters no window has a finding, and a verdict ends.
+  // Without counters no window has a finding, so standing verdicts end.
   const auto subjects = windows_.next(containers, totals ? std::move(*totals) : std::vector<CounterTotals>(), seconds);
   if (totals) report_state();
   std::vector<VerdictEvent> events;

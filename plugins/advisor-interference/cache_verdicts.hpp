@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CacheVerdicts: the verdicts about caches and memory bandwidth, from a source of counters to the host. On the plugin's
-// strand.
+// CacheVerdicts: verdicts about caches and memory bandwidth. Reads them from a source of counters and posts them to the
+// host. On the plugin's strand.
 #pragma once
 
 #include <map>
@@ -22,19 +22,20 @@ class CacheVerdicts {
   static constexpr const char* kKey = "baselines/cache";  // in koord.kv/1
   static constexpr Duration kSaveInterval = std::chrono::minutes(1);
 
-  // With the counters of this node. Null: it has none, or the setting is off; the capability "verdict.cache" says why.
+  // Uses the counters of this node. Returns null if the node has none or the setting is off; the capability
+  // "verdict.cache" has the reason.
   static std::unique_ptr<CacheVerdicts> open(const koord_host* host, const NodeRoots& roots,
                                              const CacheSettings& settings, plugin::Metric interference);
 
-  // `detail`: of the capability. `interference`: the metric for verdicts that stand.
+  // `detail`: text of the capability. `interference`: metric for standing verdicts.
   CacheVerdicts(const koord_host* host, std::unique_ptr<CounterSource> source, const analysis::CacheRules& rules,
                 std::string detail, plugin::Metric interference);
 
-  // At least once in each window of 5 s. Posts the verdicts that stand; returns those that were confirmed or cleared.
-  // Sandboxes do nothing, and are not counted.
+  // Posts the standing verdicts, and returns verdicts that were confirmed or cleared. Call it at least once in each
+  // window of 5 s. Sandboxes are ignored, because they do no work.
   std::vector<analysis::VerdictEvent> collect(Time now, std::vector<KnownContainer> containers);
   void report(plugin::Batch& batch);
-  // Keeps what it knows of workloads over a restart.
+  // Saves the baselines of workloads for the next start.
   void stop(Time now);
 
  private:
@@ -51,7 +52,7 @@ class CacheVerdicts {
   plugin::Metric interference_;
   plugin::Kv kv_;
   VerdictPost posts_;
-  std::optional<Time> last_, saved_;               // nothing: no window yet, and the kept record was not read
+  std::optional<Time> last_, saved_;               // nullopt: no window yet, stored record not read
   std::map<std::uint64_t, std::uint64_t> series_;  // by the container's handle
 };
 

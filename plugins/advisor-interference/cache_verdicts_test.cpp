@@ -22,12 +22,12 @@ namespace {
 
 constexpr std::size_t kLlcMisses = 2;
 
-// Counters of two CPUs with known values. A container has them as long as it is in the list.
+// Counters of two CPUs with known values. They exist for each container in the list.
 class SyntheticCounters final : public CounterSource {
  public:
   struct Rate {
     double cpus = 0, cpi = 1, misses = 0;
-    double running = 1;  // part of its time in which it had hardware counters
+    double running = 1;  // share of its time in which it had hardware counters
   };
 
   Result<std::vector<CounterTotals>> read(const std::vector<KnownContainer>& containers, double seconds) override {
@@ -49,7 +49,7 @@ class SyntheticCounters final : public CounterSource {
   std::string error;
 
  private:
-  // A half of the container's time on each of the CPUs, at 2 GHz.
+  // Half of the container's time is spent on each of the CPUs, at 2 GHz.
   static void count(GroupReading& group, const Rate& rate, double seconds) {
     const double on_cpu = rate.cpus * seconds / 2, counted = on_cpu * rate.running;
     group.enabled_ns += static_cast<std::uint64_t>(on_cpu * 1e9);
@@ -62,7 +62,7 @@ class SyntheticCounters final : public CounterSource {
   std::map<std::uint64_t, std::vector<GroupReading>> totals_;
 };
 
-// A cart container and an etl container, from counters to the host.
+// A cart container and an etl container, from their counters to verdicts at the host.
 struct CacheOnHost {
   CacheOnHost() {
     std::vector<state::Pod> pods(2);
@@ -117,7 +117,7 @@ std::vector<analysis::CacheWindow> windows_of(CacheWindows& windows, std::vector
 
 }  // namespace
 
-TEST_CASE("a window is what the counters of all CPUs added since the last reading, per second") {
+TEST_CASE("a window has the increase of the counters of all CPUs since the last reading, per second") {
   CacheWindows windows(kLlcMisses);
   windows_of(windows, {{1, {{0, 0, {0, 0, 0}}, {1'000'000'000, 1'000'000'000, {7, 7, 7}}}}});
   const auto window = windows_of(
@@ -125,14 +125,14 @@ TEST_CASE("a window is what the counters of all CPUs added since the last readin
       {{1, {{2'000'000'000, 1'000'000'000, {1000, 500, 50}}, {2'000'000'000, 2'000'000'000, {1007, 507, 57}}}}})[0];
   CHECK(window.is_counted);
   CHECK(window.usage == doctest::Approx(0.6));
-  // The first CPU had counters for half of the time.
+  // The first CPU had counters for only half of the time.
   CHECK(window.cycles == doctest::Approx(3000 / 5.0));
   CHECK(window.instructions == doctest::Approx(1500 / 5.0));
   CHECK(window.llc_misses == doctest::Approx(150 / 5.0));
   CHECK(windows.is_any_counted());
 }
 
-TEST_CASE("a container without counters now or before, with other CPUs, or with new counters is not counted") {
+TEST_CASE("a container without counters now or before, with other CPUs, or with new counters has no window") {
   const CounterTotals one{1, {{100, 100, {10, 10, 10}}}};
   for (const auto& before : {std::vector<CounterTotals>{},
                              {{1, {{200, 200, {9, 9, 9}}}}},
@@ -147,7 +147,7 @@ TEST_CASE("a container without counters now or before, with other CPUs, or with 
   CHECK_FALSE(windows_of(windows, {one})[0].is_counted);
 }
 
-TEST_CASE("a container that did not run is counted, with no use; one that had no hardware counters is not") {
+TEST_CASE("a container that did not run is counted, with no usage; one without hardware counters is not") {
   CacheWindows windows(kLlcMisses);
   windows_of(windows, {{1, {{100, 100, {1, 1, 1}}}}, {2, {{100, 0, {0, 0, 0}}}}});
   const auto now = windows_of(windows, {{1, {{100, 100, {1, 1, 1}}}}, {2, {{200, 0, {0, 0, 0}}}}});
@@ -157,7 +157,7 @@ TEST_CASE("a container that did not run is counted, with no use; one that had no
   CHECK(windows.are_counters_taken());
 }
 
-TEST_CASE_FIXTURE(CacheOnHost, "counters of a container that another one slows down become a verdict of the host") {
+TEST_CASE_FIXTURE(CacheOnHost, "counters of a container that another one slows down lead to a verdict at the host") {
   learn();
   CHECK(host.value("container_interference", {{"resource", "cache"}, {"pod_name", "cart"}}) == 0.0);
   std::vector<analysis::VerdictEvent> events;
@@ -183,7 +183,8 @@ TEST_CASE_FIXTURE(CacheOnHost, "counters of a container that another one slows d
   CHECK(host.value("container_interference", {{"resource", "cache"}, {"pod_name", "cart"}}) == 0.0);
 }
 
-TEST_CASE_FIXTURE(CacheOnHost, "the usual cycles survive a restart of the agent, and a damaged record is left out") {
+TEST_CASE_FIXTURE(CacheOnHost,
+                  "the baselines of cycles survive a restart of the agent, and a damaged record is left out") {
   learn();
   verdicts->stop(host.clock().now());
   CHECK(kept().find("shop/cart/app") != std::string::npos);
@@ -197,14 +198,14 @@ TEST_CASE_FIXTURE(CacheOnHost, "the usual cycles survive a restart of the agent,
   CHECK(next(1, 0.05).empty());
 }
 
-TEST_CASE_FIXTURE(CacheOnHost, "a stop before the first window keeps what was stored") {
+TEST_CASE_FIXTURE(CacheOnHost, "a stop before the first window keeps the stored record") {
   plugin::Kv(host.abi()).set(CacheVerdicts::kKey, "of an earlier agent\n");
   verdicts->stop(host.clock().now());
   CHECK(kept() == "of an earlier agent\n");
 }
 
 TEST_CASE_FIXTURE(CacheOnHost,
-                  "counters that others use, or that cannot be read, make the capability broken until then") {
+                  "counters that others use or that cannot be read make the capability broken while that lasts") {
   next(1, 0.05);
   CHECK(capability().state == service::CapabilityState::supported);
   counters->error = "cannot read";
@@ -217,7 +218,7 @@ TEST_CASE_FIXTURE(CacheOnHost,
   CHECK(capability().detail == "suspected: test");
 }
 
-TEST_CASE_FIXTURE(CacheOnHost, "a second that is collected within a window of five changes nothing") {
+TEST_CASE_FIXTURE(CacheOnHost, "a call before the end of a window of five seconds changes nothing") {
   next(1, 0.05);
   counters->error = "it is not read";
   for (int i = 0; i < 4; ++i) {
@@ -227,7 +228,7 @@ TEST_CASE_FIXTURE(CacheOnHost, "a second that is collected within a window of fi
   CHECK(capability().state == service::CapabilityState::supported);
 }
 
-TEST_CASE("a node without counters, or with the setting off, has no verdicts about caches, and says why") {
+TEST_CASE("a node without counters, or with the setting off, has no verdicts about caches, and reports why") {
   FakeNode node({{"cgroup/cpu/", ""}, {"sys/devices/system/cpu/online", "0"}});
   FakeHost host(node);
   const plugin::Metric metric(host.abi(), {"container_interference", "ratio", "1: a verdict stands."});
@@ -239,7 +240,7 @@ TEST_CASE("a node without counters, or with the setting off, has no verdicts abo
   CHECK(capability().detail == "the setting cache.enabled is false");
 }
 
-TEST_CASE("the settings about caches have their defaults, are read, and those that do not fit are refused") {
+TEST_CASE("the settings about caches have defaults, are read, and are refused if invalid") {
   const auto read = [](const std::string& json) {
     FakeNode node;
     FakeHost host(node, json);

@@ -11,7 +11,7 @@ using analysis::CacheWindow;
 using performance::Estimate;
 using performance::GroupReading;
 
-// As of advisor-performance: counts of a smaller part of the time are dropped.
+// As in advisor-performance: counts from a smaller share of the time are dropped.
 constexpr double kFewestRunning = 0.05;
 constexpr std::size_t kCycles = 0, kInstructions = 1;
 
@@ -33,7 +33,7 @@ CacheWindow CacheWindows::window_of(std::uint64_t handle, const CounterTotals* t
   const bool is_idle = estimate.verdict == performance::Verdict::idle;
   is_any_counted_ |= estimate.verdict == performance::Verdict::counted;
   is_any_without_counters_ |= estimate.verdict == performance::Verdict::not_scheduled;
-  // The time on a CPU is known without counters, and is all that a container without threads has.
+  // The time on a CPU is known without hardware counters. A container without running threads has no other value.
   window.is_counted = is_idle || estimate.verdict == performance::Verdict::counted;
   window.usage = cpu_seconds(*counted) / seconds;
   if (is_idle || !window.is_counted) return window;

@@ -16,34 +16,34 @@
 namespace koord::interference {
 
 // Totals of a container since its counters were opened, one group for each CPU. The events of a group are cycles,
-// instructions and, at the place that the source names, misses of the last-level cache.
+// instructions and, at the index llc_misses() of the source, misses of the last-level cache.
 struct CounterTotals {
   std::uint64_t handle = 0;
   std::vector<performance::GroupReading> groups;
 };
 
-// Reads counters of containers. The plugin has one source, which is PerfCounters.
+// Reads counters of containers. The plugin's only source is PerfCounters.
 class CounterSource {
  public:
   virtual ~CounterSource() = default;
 
-  // Returns the totals of those containers that have counters. `seconds`: since the last reading. A container that was
-  // not in the last reading begins now.
+  // Returns the totals of the containers that have counters. `seconds`: time since the last reading. A container that
+  // was not in the last reading starts now.
   virtual Result<std::vector<CounterTotals>> read(const std::vector<KnownContainer>& containers, double seconds) = 0;
-  // Nothing: the node does not count them.
+  // Index of the event; nullopt: the node does not count misses.
   virtual std::optional<std::size_t> llc_misses() const = 0;
 };
 
 class CacheWindows {
  public:
-  // `llc_misses`: the place of the event.
+  // `llc_misses`: index of the event in a group.
   explicit CacheWindows(std::optional<std::size_t> llc_misses) : llc_misses_(llc_misses) {}
 
-  // `seconds`: the length of the window, > 0. In the order of `containers`.
+  // Returns the subjects in the order of `containers`. `seconds`: length of the window, > 0.
   std::vector<analysis::CacheSubject> next(const std::vector<KnownContainer>& containers,
                                            std::vector<CounterTotals> totals, double seconds);
 
-  // Whether containers ran in the last window, and none of them had hardware counters: others use these.
+  // Returns whether containers ran in the last window, but none had hardware counters, because others use them.
   bool are_counters_taken() const { return is_any_without_counters_ && !is_any_counted_; }
   bool is_any_counted() const { return is_any_counted_; }
 

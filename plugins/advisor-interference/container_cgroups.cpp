@@ -5,7 +5,8 @@
 
 namespace koord::interference {
 
-// Cgroups outside of pods may be listed together with one above them: the innermost one counts, which is the longest.
+// Cgroups outside of pods may be listed together with a cgroup above them. The innermost cgroup counts, which has the
+// longest path.
 void ContainerCgroups::refresh(const std::vector<KnownContainer>& containers) {
   std::vector<const KnownContainer*> outer_first;
   for (const KnownContainer& container : containers)

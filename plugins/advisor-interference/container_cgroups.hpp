@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ContainerCgroups knows which container each cgroup of a hierarchy belongs to. Used by one thread at a time.
+// ContainerCgroups maps each cgroup of a hierarchy to its container. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace koord::interference {
 
-// A container as the state lists it.
+// A container in the state of the node.
 struct KnownContainer {
   std::uint64_t handle = 0;
   std::string workload, cgroup_dir;
-  bool is_sandbox = false;                                 // keeps a pod's namespaces, and does nothing
-  std::shared_ptr<const analysis::Rules> rules = nullptr;  // of its workload; null: those of the node
+  bool is_sandbox = false;                                 // keeps a pod's namespaces and does no work
+  std::shared_ptr<const analysis::Rules> rules = nullptr;  // rules of its workload; null: the node's rules
 };
 
 class ContainerCgroups {
  public:
   explicit ContainerCgroups(latency::CgroupTree tree) : tree_(std::move(tree)) {}
 
-  // Looks for the cgroups of all containers. Those that have ended since the last time are known until the next one.
+  // Finds the cgroups of all containers. Cgroups that have ended since the last call are kept until the next one.
   void refresh(const std::vector<KnownContainer>& containers);
   const ContainerOfCgroup& container_of() const { return container_of_; }
   const latency::CgroupTree& tree() const { return tree_; }

@@ -29,7 +29,8 @@ static_assert(sizeof(blame_lengths) == latency::kBuckets * sizeof(std::uint64_t)
 constexpr const char* kVisit = "for_each_waiting_thread";
 constexpr const char* kLengths = "wait_lengths";
 
-// No thread may be missed between the program that lists threads and those that need what it made.
+// The programs in the order of their start. Programs that see new threads start before the one that lists the existing
+// threads, so no thread is missed.
 const latency::ProgramSource kPrograms = {"sched_info",
                                           {"on_cgroup_rmdir", "for_each_new_thread", "for_each_existing_thread",
                                            "blame_on_migrate", "blame_on_switch", kVisit},
@@ -98,7 +99,7 @@ void CpuBlame::take_runs(const std::vector<blame_slot>& copies, const SlotOwner&
   }
 }
 
-// The sums have the waits that last, too.
+// Returns the waits by length. Their sums include waits that still last.
 Result<latency::Reading<latency::Waits>> CpuBlame::read_waits(const std::vector<CpuTimes>& times) const {
   const std::vector<blame_lengths> copies = TRY(programs_.read_slots<blame_lengths>(kLengths, cpus_));
   return latency::reading_of<latency::Waits>(programs_, [&](std::uint32_t slot) {
@@ -118,13 +119,13 @@ Result<void> CpuBlame::free_ended() {
   return programs_.slots().free_ended();
 }
 
-// The matrix first: a cgroup that is in it has a slot when the slots are read.
+// Reads the matrix first, so each cgroup in it has a slot when the slots are read.
 Result<CpuReading> CpuBlame::read(Lengths lengths) {
   TRY(programs_.run(kVisit));
   const std::uint32_t n = TRY(bpf::take_all(programs_.map("matrix"), pairs_, pair_ns_));
   CgroupSlots& slots = programs_.slots();
   TRY(slots.refresh());
-  // By slot and CPU, up to the highest slot in use.
+  // Index: slot * CPUs + CPU, up to the highest slot in use.
   const std::vector<blame_slot> copies = TRY(programs_.read_slots<blame_slot>("blame_slots", cpus_));
   std::vector<CpuTimes> times(copies.size() / cpus_);
   for (std::size_t i = 0; i < copies.size(); ++i) times[i / cpus_] += times_of(copies[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuBlame owns the programs of bpf/cpu_blame while they run in the kernel; they leave it with this object. They say
-// how long the threads of each cgroup waited for a CPU, and which cgroups occupied it. Used by one thread at a time.
+// CpuBlame owns the programs of bpf/cpu_blame; its destructor unloads them. They measure how long the threads of each
+// cgroup waited for a CPU, and which cgroups occupied it. Used by one thread at a time.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ struct blame_slot;
 
 namespace koord::interference {
 
-// x of an excess: 0.25, 0.5, 1, 2, 4, 8 ms.
+// Number of thresholds x of an excess: 0.25, 0.5, 1, 2, 4, 8 ms.
 inline constexpr std::size_t kExcessLevels = 6;
 
-// The time and the waits of a cgroup's threads, in nanoseconds. Time throttled by a CPU quota is in `throttled` only.
+// CPU time and waits of a cgroup's threads, in nanoseconds. Time throttled by a CPU quota is only in `throttled`.
 struct CpuTimes {
-  std::uint64_t run = 0, wait = 0;  // waits that last count, too
-  std::uint64_t waits = 0;          // that have ended
-  std::uint64_t long_wait = 0;      // in waits of 1 ms and more
+  std::uint64_t run = 0, wait = 0;  // `wait` includes waits that still last
+  std::uint64_t waits = 0;          // number of waits that have ended
+  std::uint64_t long_wait = 0;      // time in waits of at least 1 ms
   std::uint64_t throttled = 0;
   std::array<std::uint64_t, kExcessLevels> excess{};  // Σ max(0, wait − x)
 
@@ -34,24 +34,24 @@ struct CpuTimes {
 };
 CpuTimes added(const CpuTimes& before, const CpuTimes& now);
 
-// The one that ran while others waited.
+// The occupant of a CPU while threads waited.
 enum class Occupant {
   cgroup,
-  kernel,   // its own threads
-  idle,     // no thread: the one that waited was on its way
-  moved,    // short waits on CPUs that the thread was moved away from
-  unknown,  // longer ago than the programs remember, or a cgroup without a slot
+  kernel,   // kernel threads
+  idle,     // the CPU ran no thread, and the waiting thread was about to run
+  moved,    // short waits on CPUs from which the thread was moved
+  unknown,  // longer ago than the programs record, or a cgroup without a slot
 };
 
 // Time in long waits since the last reading, in nanoseconds.
 struct Blame {
   std::uint64_t victim = 0;  // inode number of the cgroup's directory; 0: a cgroup without a slot
   Occupant occupant{};
-  std::uint64_t culprit = 0;  // of Occupant::cgroup; the victim itself: its own threads
+  std::uint64_t culprit = 0;  // only for Occupant::cgroup; may be the victim itself: its own threads
   std::uint64_t ns = 0;
 };
 
-// Time that a cgroup's threads ran on a CPU since the last reading.
+// Time for which a cgroup's threads ran on a CPU since the last reading.
 struct CpuRun {
   std::uint64_t cgroup = 0;  // inode number of its directory
   unsigned cpu = 0;
@@ -64,23 +64,23 @@ struct CpuReading {
   latency::Reading<CpuTimes> times;
   std::vector<CpuRun> runs;
   std::vector<Blame> blames;
-  std::uint64_t unplaced_ns = 0;  // blames for which the matrix had no place, since the start
-  // The waits by their lengths, those of kernel threads too; empty if not wanted.
+  std::uint64_t unplaced_ns = 0;  // blames that did not fit into the matrix, since the programs started
+  // The waits by length, including kernel threads; empty if not requested.
   latency::Reading<latency::Waits> waits;
 };
 
-// The waits by their lengths to read: those of many cgroups are megabytes.
+// Selects the cgroups for which waits are read by length. For many cgroups these are megabytes.
 enum class Lengths { none, of_ended, all };
 
 class CpuBlame {
  public:
   static constexpr std::uint32_t kPairs = 16384;
 
-  // Fails with the reason where the kernel does not accept the programs. `slots`: cgroups that have a place; 0: as many
-  // as 16 MiB hold.
+  // Loads the programs. Fails with the reason if the kernel refuses them. `slots`: number of cgroups measured
+  // separately; 0: as many as fit into 16 MiB.
   static Result<CpuBlame> open(const latency::CgroupTree& tree, const std::string& btf = {}, std::uint32_t slots = 0);
 
-  // Counts waits that last, up to now, before it reads.
+  // Counts waits that still last up to now, then reads.
   Result<CpuReading> read(Lengths lengths = Lengths::none);
 
  private:
@@ -92,7 +92,7 @@ class CpuBlame {
 
   latency::SlotPrograms programs_;
   std::uint32_t cpus_;
-  std::vector<std::uint64_t> run_ns_;  // by slot and CPU, at the last reading
+  std::vector<std::uint64_t> run_ns_;  // by slot and CPU, as of the last reading
   std::vector<std::uint32_t> pairs_ = std::vector<std::uint32_t>(kPairs);
   std::vector<std::uint64_t> pair_ns_ = std::vector<std::uint64_t>(kPairs);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series of verdicts about the CPU.
+// The metric series of verdicts about the CPU.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct CpuMetrics {
   plugin::Metric interference, held_up, waits;
 };
 
-// The series of a container. Pods have none: `kinds` is empty.
+// The series of a container. A pod has no series: its `kinds` is empty.
 struct CpuSeries {
   CpuSeries(const CpuMetrics& metrics, std::uint64_t subject, bool is_pod) : handle(subject) {
     if (is_pod) return;
@@ -36,7 +36,7 @@ struct CpuSeries {
 
   std::uint64_t handle, held_up = 0;
   std::vector<std::uint64_t> kinds, waits;
-  std::vector<double> waited;  // seconds since the agent met the container
+  std::vector<double> waited;  // seconds since the agent first saw the container
 };
 
 }  // namespace koord::interference

@@ -14,7 +14,7 @@ using analysis::CpuWindow;
 using analysis::Suspect;
 using analysis::SuspectKind;
 
-// Linux counts these times in ticks of USER_HZ, which is 100 for all programs.
+// Linux reports these times in ticks of USER_HZ, which is 100 for all programs.
 constexpr std::uint64_t kTickNs = 10'000'000;
 
 // Columns after the CPU's name: user nice system idle iowait irq softirq steal.
@@ -71,7 +71,7 @@ CpuUse::CpuUse(const std::vector<CpuRun>& runs, const ContainerOfCgroup& contain
 
 void CpuUse::describe(CpuWindow& window, const CpuSet& cpus) const {
   const auto is_usable = [&](unsigned cpu) { return cpus.empty() || cpus.contains(cpu); };
-  // The CPUs' time without that of the containers is that of what is outside of pods.
+  // The used time of the CPUs minus that of all containers was used outside of pods.
   double rest = 0;
   window.idle = 0;
   for (const auto& [cpu, unused] : unused_) {

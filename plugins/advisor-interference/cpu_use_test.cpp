@@ -19,7 +19,7 @@ const ContainerOfCgroup kContainers = {{101, kCart}, {201, kEtl}, {202, kEtl}, {
 
 CpuWindow described(const CpuUse& use, const char* cpus = "") {
   CpuWindow window{.subject = kCart};
-  window.neighbours = {{SuspectKind::kernel, 0, 0, 9}};  // of another time
+  window.neighbours = {{SuspectKind::kernel, 0, 0, 9}};  // of an earlier window
   use.describe(window, *CpuSet::parse(cpus));
   return window;
 }
@@ -32,7 +32,7 @@ double usage(const CpuWindow& window, SuspectKind kind, std::uint64_t subject = 
 
 }  // namespace
 
-TEST_CASE("the idle time of a CPU is idle and iowait, and what the hypervisor took is apart") {
+TEST_CASE("the idle time of a CPU is idle plus iowait, without stolen time") {
   const UnusedCpus cpus = parse_unused_cpus("cpu  40 0 40 400 40 0 0 14 0 0\n"
                                             "cpu0 10 0 10 100 20 0 0 7 0 0\n"
                                             "cpu12 30 0 30 300 20 0 0 7\n"
@@ -49,12 +49,12 @@ TEST_CASE("damaged lines of /proc/stat are left out") {
   CHECK(parse_unused_cpus("cpu0 0 0 0 18446744073709551615 1 0 0 0\n").empty());
 }
 
-TEST_CASE("a total that goes back added nothing, and a CPU that came or went is unknown") {
+TEST_CASE("a total that decreases has the difference 0, and a CPU that appeared or disappeared is unknown") {
   const UnusedCpus before = {{0, {100, 5}}, {1, {100, 5}}}, now = {{0, {90, 9}}, {2, {70, 0}}};
   CHECK(added(before, now) == UnusedCpus{{0, {0, 4}}});
 }
 
-TEST_CASE("others on a container's CPUs are containers by their time there, and the rest outside of pods") {
+TEST_CASE("neighbours on a container's CPUs are containers by their time there, and the rest outside of pods") {
   const std::vector<CpuRun> runs = {{101, 0, 100 * kMs}, {201, 0, 300 * kMs}, {202, 0, 100 * kMs},
                                     {202, 1, 200 * kMs}, {301, 2, 990 * kMs}, {999, 1, 700 * kMs}};
   const CpuUse use(runs, kContainers, {{0, {400 * kMs, 0}}, {1, {100 * kMs, 0}}, {2, {0, 0}}}, 1);
@@ -74,7 +74,7 @@ TEST_CASE("others on a container's CPUs are containers by their time there, and 
   }
 }
 
-TEST_CASE("used and idle time is per second of the window, and stolen time is neither") {
+TEST_CASE("used and idle time is per second of the window and excludes stolen time") {
   const CpuUse use({{201, 0, 500 * kMs}}, kContainers, {{0, {1000 * kMs, 500 * kMs}}}, 2);
   const CpuWindow window = described(use);
   CHECK(window.idle == doctest::Approx(0.5));
@@ -82,7 +82,7 @@ TEST_CASE("used and idle time is per second of the window, and stolen time is ne
   CHECK(usage(window, SuspectKind::outside) == doctest::Approx(0));
 }
 
-TEST_CASE("without /proc/stat the containers are all that is known of a CPU's users") {
+TEST_CASE("without /proc/stat only the containers are known as users of a CPU") {
   const CpuUse use({{201, 0, 500 * kMs}}, kContainers, {}, 1);
   const CpuWindow window = described(use);
   CHECK(window.idle == 0);

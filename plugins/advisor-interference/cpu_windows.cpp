@@ -11,21 +11,21 @@ using analysis::CpuWindow;
 using analysis::Suspect;
 using analysis::SuspectKind;
 
-// excess[n] is that over 0.25 ms · 2^n.
+// excess[n] is the excess over 0.25 ms · 2^n.
 constexpr std::uint64_t kFirstLevelNs = 250'000;
 constexpr std::size_t kOneMillisecond = 2;
-// Fewer turns in a second have no 99th percentile.
+// With fewer turns per second a 99th percentile is meaningless.
 constexpr double kLeastTurnsPerSecond = 100;
 
-// The share of a container's turns on a CPU that came late, in README.md of core/analysis: by 1 ms or more, and by half
-// or more of what it runs in a turn.
+// Returns the share of a container's turns on a CPU that came late, as defined in core/analysis/README.md: late by at
+// least 1 ms and by at least half of its run time per turn.
 double late_turns(const CpuTimes& times, double seconds) {
   if (times.waits == 0) return 0;
   const std::uint64_t half_turn_ns = times.run / times.waits / 2;
   for (std::size_t level = kOneMillisecond; level + 1 < kExcessLevels; ++level) {
     const std::uint64_t x = kFirstLevelNs << level;
     if (x < half_turn_ns) continue;
-    // The program may have added to the second one between the two readings.
+    // The program may have increased the second value between the two reads.
     const std::uint64_t longer_ns = std::min(times.excess[level], times.excess[level + 1]);
     const double late = static_cast<double>(times.excess[level] - longer_ns) / static_cast<double>(x);
     return late / std::max(static_cast<double>(times.waits), kLeastTurnsPerSecond * seconds);

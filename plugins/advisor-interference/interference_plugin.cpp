@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-interference: which containers are held up, by which others, and how much.
+// advisor-interference: detects which containers are slowed down, by which others, and how much.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -77,17 +77,17 @@ constexpr auto kConfigSchema =
   }})");
 
 constexpr std::chrono::nanoseconds kWindow = 1s;
-// A window that took longer says nothing about single seconds.
+// A longer window does not represent single seconds.
 constexpr double kLongestWindow = 5;
-// Containers may divide their cgroup; looking for these costs more than a window.
+// Containers may create cgroups inside their own. Searching these costs more than a window.
 constexpr int kWindowsBetweenRefreshes = 5;
 
-// As verdicts name it, and which containers are of the same workload.
+// Names of a container in verdicts, and its workload.
 struct Names {
   std::string full, workload, cgroup_dir;
   Requests requests = {};
   bool is_sandbox = false;
-  std::shared_ptr<const koord::analysis::Rules> rules = nullptr;  // of its workload; null: those of the node
+  std::shared_ptr<const koord::analysis::Rules> rules = nullptr;  // rules of its workload; null: the node's rules
 };
 
 class Interference final : public koord::plugin::Advisor {
@@ -216,7 +216,7 @@ class Interference final : public koord::plugin::Advisor {
     windows_since_refresh_ = 0;
     followed_.find_cgroups(*tree_);
     container_of_.clear();
-    // Cgroups outside of pods may be listed together with one above them: the innermost one counts.
+    // Cgroups outside of pods may be listed together with a cgroup above them. The innermost cgroup counts.
     std::map<std::uint64_t, std::size_t> depths;
     followed_.for_each_cgroup([&](const CpuSeries& series, std::uint64_t id) {
       const auto names = names_.find(series.handle);
@@ -262,7 +262,7 @@ class Interference final : public koord::plugin::Advisor {
     return all;
   }
 
-  // Costs several files of a container: for those that wait behind their own threads only.
+  // Reads several files of a container, so it is called only for containers that wait behind their own threads.
   void describe_crowded(std::vector<CpuSubject>& subjects, const CpuReading& reading, const UnusedCpus& unused,
                         double seconds) const {
     const auto crowded = koord::interference::waiting_for_themselves(reading.blames, container_of_);
@@ -284,7 +284,7 @@ class Interference final : public koord::plugin::Advisor {
     return unused;
   }
 
-  // Also costs files: for throttled containers only.
+  // Also reads files, so it is called only for throttled containers.
   void find_quotas(std::vector<ContainerTimes>& all) {
     quotas_->begin_window();
     for (ContainerTimes& container : all) {
@@ -366,14 +366,14 @@ class Interference final : public koord::plugin::Advisor {
   koord::interference::LossSeries losses_;
   std::uint64_t last_ns_ = 0;
   std::string stat_file_;
-  UnusedCpus unused_;  // since the start of the machine, at the last window
+  UnusedCpus unused_;  // since boot, as of the last window
   std::optional<koord::cgroup::Layout> layout_;
   std::optional<koord::interference::QuotaSources> quotas_;
   std::unique_ptr<koord::latency::CgroupTree> tree_;
-  std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
+  std::optional<koord::tracing::TracingMarker> marker_;  // must outlive the programs
   std::unique_ptr<CpuBlame> blame_;
   std::unique_ptr<OtherResources> others_;
-  std::unique_ptr<koord::interference::CacheVerdicts> cache_;  // null: the node cannot count
+  std::unique_ptr<koord::interference::CacheVerdicts> cache_;  // null: no verdicts about caches on this node
   koord::latency::Windows<CpuTimes> windows_;
   koord::latency::Followed<CpuSeries> followed_;
   int windows_since_refresh_ = 0;

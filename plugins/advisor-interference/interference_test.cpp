@@ -54,7 +54,7 @@ std::string name_of_container(analysis::Subject subject) { return subject == kEt
 
 }  // namespace
 
-TEST_CASE("the figures of a container are per second of the window") {
+TEST_CASE("the values of a container are per second of the window") {
   const analysis::CpuWindow window = subjects({}, 2)[0].window;
   CHECK(window.subject == kCart);
   CHECK(window.run == doctest::Approx(0.125));
@@ -63,7 +63,7 @@ TEST_CASE("the figures of a container are per second of the window") {
   CHECK(window.held_up == doctest::Approx(0.021));
 }
 
-TEST_CASE("held up are requests that come during a wait, and those of turns that come late") {
+TEST_CASE("requests that arrive during a wait or in late turns are held up") {
   const auto held_up = [](std::uint64_t run, std::uint64_t waits, CpuTimes times) {
     times.run = run;
     times.waits = waits;
@@ -79,7 +79,8 @@ TEST_CASE("held up are requests that come during a wait, and those of turns that
   CHECK(held_up(0, 0, times) == doctest::Approx(0.02));
 }
 
-TEST_CASE("waits are charged to containers, the kernel and what is outside of pods; a container's cgroups are one") {
+TEST_CASE(
+    "waits are charged to containers, the kernel and processes outside of pods; a container's cgroups are summed") {
   const analysis::CpuWindow window = subjects({by_cgroup(kCartCgroup, kEtlCgroup, 30 * kMs),
                                                by_cgroup(kCartChild, kEtlCgroup, 8 * kMs),
                                                by_cgroup(kCartChild, kCartCgroup, 2 * kMs),
@@ -99,7 +100,7 @@ TEST_CASE("waits are charged to containers, the kernel and what is outside of po
   CHECK(window.unexplained == doctest::Approx(0.003));
 }
 
-TEST_CASE("a container that contains another one has the times of its own threads only") {
+TEST_CASE("a container that contains another one has only the times of its own threads") {
   constexpr std::uint64_t kPod = 3, kPodCgroup = 100;
   const auto total = [](std::uint64_t cgroup, std::uint64_t run) {
     latency::CgroupTotal<CpuTimes> one{cgroup, {}};
@@ -119,7 +120,7 @@ TEST_CASE("a container that contains another one has the times of its own thread
   CHECK(times.size() == 3);
 }
 
-TEST_CASE("the part of a quota above and the containers that share it are in the window") {
+TEST_CASE("the window has the share of a quota above, and the containers that share it") {
   CpuTimes cart, etl;
   cart.throttled = 400 * kMs;
   etl.run = 300 * kMs;
@@ -132,7 +133,7 @@ TEST_CASE("the part of a quota above and the containers that share it are in the
   CHECK(window.sharers[0] == Suspect{SuspectKind::container, kEtl, 0, 0.3});
 }
 
-TEST_CASE("only a container that waits behind its own threads is asked for its CPUs") {
+TEST_CASE("only a container that waits behind its own threads needs its CPUs") {
   const std::vector<Blame> blames = {by_cgroup(kEtlCgroup, kCartCgroup, kMs),
                                      {kEtlCgroup, Occupant::idle, 0, kMs},
                                      by_cgroup(kSystemCgroup, kSystemCgroup, kMs)};
@@ -140,7 +141,7 @@ TEST_CASE("only a container that waits behind its own threads is asked for its C
   CHECK(waiting_for_themselves({by_cgroup(kCartChild, kCartCgroup, kMs)}, kContainers) == std::unordered_set{kCart});
 }
 
-TEST_CASE("a verdict names the figure for harm, the suspects and the method") {
+TEST_CASE("a verdict names the statistic, the suspects and the method") {
   CHECK(describe(verdict(), name_of_container) ==
         "a request finds it held up for more than 1 ms during 4.2 % of the time (quiet 0.3 %, limit 1.0 %); waited for "
         "batch/etl-5/main 38 ms/s (62 %, +38 ms/s over quiet), outside pods 12 ms/s (20 %, +1.0 ms/s over quiet), "
@@ -148,7 +149,7 @@ TEST_CASE("a verdict names the figure for harm, the suspects and the method") {
         "28 of 30 windows; exact");
 }
 
-TEST_CASE("a verdict names a suspect that has ended, and only the first three") {
+TEST_CASE("a verdict names a suspect that has ended, and at most three suspects") {
   analysis::Verdict one = verdict();
   one.suspects.insert(one.suspects.begin(), {SuspectKind::container, 99, 0.05, 0});
   CHECK(describe(one, name_of_container).find("waited for a container that has ended 50 ms/s") != std::string::npos);
@@ -163,7 +164,7 @@ TEST_CASE("a verdict about a quota or own threads names no suspect") {
         "its CPU quota takes 400 ms/s from it (limit 10 ms/s); 3 of 3 windows; exact");
 }
 
-TEST_CASE("a verdict about a shared quota names those that used it up") {
+TEST_CASE("a verdict about a shared quota names the containers that used it up") {
   analysis::Verdict one{.victim = kCart, .kind = analysis::Kind::shared_parent, .windows_over = 3, .windows_seen = 3};
   one.statistic = {"throttled_by_others", 0.32, 0, 0.01};
   one.suspects = {{SuspectKind::container, kEtl, 0.32, 0.4}};
@@ -173,7 +174,7 @@ TEST_CASE("a verdict about a shared quota names those that used it up") {
         "batch/etl-5/main 320 ms/s (100 %, +320 ms/s over quiet); 3 of 3 windows; estimated");
 }
 
-TEST_CASE("throttled time is that of a container's own quota, or of a cgroup above it, as cpu.stat says") {
+TEST_CASE("throttled time belongs to the container's own quota or to a cgroup above, according to cpu.stat") {
   const auto stat = [](std::uint64_t ns) {
     return "nr_periods 9\nnr_throttled 3\nthrottled_time " + std::to_string(ns) + "\n";
   };
@@ -196,7 +197,7 @@ TEST_CASE("throttled time is that of a container's own quota, or of a cgroup abo
   CHECK(quotas.of("be/pod/app").cgroup.empty());
 }
 
-TEST_CASE("a container may use the CPUs of its cpuset, less if its quota or that of its pod is smaller") {
+TEST_CASE("a container may use the CPUs of its cpuset, or fewer if its quota or its pod's quota is smaller") {
   SUBCASE("on cgroup v1") {
     FakeNode node({{"cgroup/cpu/pod/app/cpu.cfs_quota_us", "-1\n"},
                    {"cgroup/cpu/pod/app/cpu.cfs_period_us", "100000\n"},
@@ -225,7 +226,7 @@ TEST_CASE("a container may use the CPUs of its cpuset, less if its quota or that
   }
 }
 
-TEST_CASE("a container with no files at all may use all CPUs") {
+TEST_CASE("a container without these files may use all CPUs") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpuset cpu memory\n"}});
   CHECK(usable_cpus(*cgroup::Layout::detect(node.roots()), "gone").number >= 1);
   CHECK(usable_cpus(*cgroup::Layout::detect(node.roots()), "gone").set.empty());

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<const char*, Field>, 4> kThrottleFiles = {
      {"/blkio.throttle.read_iops_device", &IoLimit::reads},
      {"/blkio.throttle.write_iops_device", &IoLimit::writes}}};
 
-// "254:0"
+// Parses "254:0".
 std::optional<std::uint32_t> device_number(std::string_view word) {
   const std::size_t colon = word.find(':');
   if (colon == std::string_view::npos) return std::nullopt;

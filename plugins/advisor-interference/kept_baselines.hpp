@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kept keeps what an analysis knows of workloads over restarts of the agent, as a key of koord.kv/1. Header-only. Used
-// on the plugin's strand.
+// Kept saves the baselines of an analysis over restarts of the agent, as a key of koord.kv/1. Header-only. Used on the
+// plugin's strand.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace koord::interference {
 
-// The levels of the CPU or of memory: those of the node, and those that the cluster offers for new workloads.
+// Baselines of the CPU or of memory: the node's own, and those that the cluster offers for new workloads.
 template <class OfResource, analysis::BaselineOf kResource>
 struct KeptLevels {
   using Analysis = OfResource;
@@ -41,7 +41,7 @@ struct KeptLevels {
   }
 };
 
-// A latency is that of the node's own device, so that the cluster has none.
+// Baselines of latencies. A latency belongs to a device of the node, so the cluster offers none.
 struct KeptLatencies {
   using Analysis = analysis::IoAnalysis;
   static constexpr const char* kKey = analysis::kLatenciesKey;
@@ -51,7 +51,7 @@ struct KeptLatencies {
     for (analysis::SavedLatency& one : all) one.device_name = device_name(one.device);
     return analysis::write_latencies(std::move(all));
   }
-  // Those of a device that has another name now are dropped.
+  // Restores the saved latencies. Latencies of a device that has another name now are dropped.
   std::vector<std::string> restore(Analysis& analysis, std::string_view text, Time now) const {
     analysis::ReadLatencies read = analysis::read_latencies(text);
     std::erase_if(read.latencies, [this](const auto& one) { return device_name(one.device) != one.device_name; });
@@ -73,7 +73,8 @@ class Kept {
 
   void set_interval(Duration interval) { interval_ = interval; }
 
-  // In the first window; what fails is tried again in the next one. Returns problems with single workloads.
+  // Restores once, in the first window. After a failure the next call tries again. Returns problems with single
+  // workloads.
   std::vector<std::string> restore_once(Analysis& analysis, Time now) {
     if (is_restored_) return {};
     const std::string text = kv_.get(kKey).value_or("");
@@ -82,8 +83,8 @@ class Kept {
     return form_.restore(analysis, text, now);
   }
 
-  // Takes what the agent has from the cluster for workloads that are new here. After restore_once(). Returns problems
-  // with single workloads.
+  // Adopts the baselines that the cluster offers, for workloads that are new on this node. Call it after
+  // restore_once(). Returns problems with single workloads.
   std::vector<std::string> adopt_offered(Analysis& analysis, Time now) {
     std::string text = kv_.get(Form::kOffered).value_or("");
     if (!is_restored_ || text == offered_) return {};
@@ -95,7 +96,7 @@ class Kept {
     if (now - saved_ >= interval_) save(analysis, now);
   }
 
-  // Not before they were restored: those that are kept would be lost.
+  // Saves the baselines. Does nothing before they were restored, because the stored ones would be lost.
   void save(const Analysis& analysis, Time now) {
     if (!is_restored_) return;
     saved_ = now;

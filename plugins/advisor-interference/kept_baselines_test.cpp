@@ -18,7 +18,7 @@ namespace {
 
 constexpr Time kBegin(1000s);
 
-// An analysis that knows a workload.
+// Returns an analysis with a baseline for the workload.
 CpuAnalysis learnt(const std::string& workload) {
   CpuAnalysis analysis;
   for (int i = 0; i < 100; ++i)
@@ -28,7 +28,7 @@ CpuAnalysis learnt(const std::string& workload) {
 
 struct OnHost {
   std::string kept() { return plugin::Kv(host.abi()).get(KeptBaselines::kKey).value_or(""); }
-  // As the agent does it.
+  // Offers baselines, as the agent does.
   void offer(const std::string& text) {
     REQUIRE(host.services().feed.store().put(analysis::kOfferedBaselinesKey, std::as_bytes(std::span(text))));
   }
@@ -39,7 +39,7 @@ struct OnHost {
 
 }  // namespace
 
-TEST_CASE("baselines are saved at each interval and when asked to, and restored once") {
+TEST_CASE("baselines are saved at each interval and on request, and restored once") {
   OnHost on;
   KeptBaselines kept(on.host.abi(), 1min);
   CpuAnalysis analysis = learnt("shop/cart");
@@ -60,7 +60,7 @@ TEST_CASE("baselines are saved at each interval and when asked to, and restored 
   CHECK(kept_by_next.restore_once(next, kBegin + 121s).empty());
 }
 
-TEST_CASE("kept baselines are not replaced before they were read: a stop before the first window leaves them") {
+TEST_CASE("a stop before the first window does not replace the stored baselines") {
   OnHost on;
   CpuAnalysis before = learnt("shop/cart");
   KeptBaselines first(on.host.abi(), 1min);
@@ -74,7 +74,7 @@ TEST_CASE("kept baselines are not replaced before they were read: a stop before 
   CHECK(on.kept() == text);
 }
 
-TEST_CASE("levels of memory and block I/O are kept as those of the CPU") {
+TEST_CASE("levels of memory and block I/O are stored like those of the CPU") {
   OnHost on;
   analysis::MemoryAnalysis memory, next_memory;
   KeptMemory kept_memory(on.host.abi(), 1min);
@@ -104,7 +104,7 @@ TEST_CASE("levels of memory and block I/O are kept as those of the CPU") {
   CHECK(other_disk.save(kBegin + 30s).empty());
 }
 
-TEST_CASE("baselines that the agent offers are taken once, after the node's own, and damaged ones are named") {
+TEST_CASE("offered baselines are adopted once, after the node's own, and damaged ones are reported") {
   OnHost on;
   KeptBaselines kept(on.host.abi(), 1min);
   CpuAnalysis analysis;

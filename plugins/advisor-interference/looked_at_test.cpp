@@ -18,7 +18,7 @@ koord_resource requested(const char* name, std::int64_t amount) {
 
 }  // namespace
 
-TEST_CASE("the finding on a resource that was looked at is a few words") {
+TEST_CASE("the finding on each resource is a short text") {
   CHECK(looked_at_cpu(0.003) == "held up for > 1 ms during 0.3 % of the time");
   CHECK(looked_at_cpu(0) == "held up for > 1 ms during 0 % of the time");
 
@@ -45,7 +45,7 @@ TEST_CASE("the finding on a resource that was looked at is a few words") {
   CHECK(looked_at(memory) == "31 refaults/s, 3.1 ms/s for reading them");
 }
 
-TEST_CASE("a container requests CPUs and bytes, of its own class or of the batch or mid one") {
+TEST_CASE("a container requests CPUs and bytes, of its own class or of the class batch or mid") {
   const koord_resource resources[] = {requested("cpu", 250), requested("kubernetes.io/batch-cpu", 1500),
                                       requested("memory", KOORD_ABSENT), requested("kubernetes.io/mid-memory", 4096),
                                       requested("example.com/gpu", 3)};

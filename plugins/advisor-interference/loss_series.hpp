@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LossSeries: metrics about the measurement itself: waits that the programs lost, by reason, and their places for
-// cgroups.
-// Header-only. Used on the plugin's strand.
+// LossSeries: metrics about the measurement itself: waits that the programs lost, by reason, and the usage of their
+// slots for cgroups. Header-only. Used on the plugin's strand.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +36,7 @@ class LossSeries {
         slots_used_(plugin::Metric(host, {"interference_slots_used", "slots", "Cgroups that have a place."})
                         .series(KOORD_NO_SUBJECT)) {}
 
-  // Each reading once.
+  // Call it once for each reading.
   void report(const CpuReading& reading, plugin::Batch& batch) {
     for (const Blame& blame : reading.blames)
       if (blame.victim != 0 && blame.occupant == Occupant::unknown) unknown_ns_ += blame.ns;
@@ -59,7 +58,7 @@ class LossSeries {
 
   plugin::Metric seconds_, waits_;
   std::uint64_t no_pair_ = 0, no_slot_ = 0, unknown_ = 0, no_begin_ = 0, missed_ = 0, slots_ = 0, slots_used_ = 0;
-  std::uint64_t unknown_ns_ = 0;  // since the start
+  std::uint64_t unknown_ns_ = 0;  // since the plugin started
 };
 
 }  // namespace koord::interference

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryWindows: windows of containers for the analysis of memory, from files of their cgroups and from what the
-// programs count. Reads the files only while so many pages are read again on the node that a container may be harmed.
-// Used by one thread at a time.
+// MemoryWindows: windows of containers for the analysis of memory, from files of their cgroups and the counts of the
+// programs. It reads the files only while the node has so many refaults that a container may be harmed. Used by one
+// thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace koord::interference {
 
-// Pages that the threads of each container freed in a window, by the container's handle; 0: outside of all.
+// Pages that the threads of each container freed in a window, by the container's handle; 0: outside of all containers.
 using FreedByContainer = std::unordered_map<std::uint64_t, FreedPages>;
 
 FreedByContainer freed_by_container(const latency::Windows<FreedPages>& windows,
@@ -28,14 +28,14 @@ FreedByContainer freed_by_container(const latency::Windows<FreedPages>& windows,
 
 class MemoryWindows {
  public:
-  // `proc`: where /proc is.
+  // `proc`: the directory /proc.
   MemoryWindows(cgroup::Layout layout, std::string proc) : layout_(std::move(layout)), proc_(std::move(proc)) {}
 
-  // The least refault time that is harm (MemoryRule): at half of it a window is worth reading.
+  // Sets the smallest refault time that counts as harm (MemoryRule). Files are read from half of it on.
   void set_least_refault_time(double seconds_per_second) { least_refault_time_ = seconds_per_second; }
 
-  // `io`: the windows of the same containers, in the same order: their reads say what reading a page again costs.
-  // `seconds`: the length of the window, > 0.
+  // Returns the subjects in the order of `containers`. `io`: windows of the same containers in the same order; their
+  // reads give the cost of a refault. `seconds`: length of the window, > 0.
   std::vector<analysis::MemorySubject> next(const std::vector<KnownContainer>& containers,
                                             const std::vector<analysis::IoSubject>& io, const FreedByContainer& freed,
                                             double seconds);
@@ -43,7 +43,7 @@ class MemoryWindows {
  private:
   double least_refault_time_ = analysis::MemoryRule().refault_time;
 
-  // A running total, in this window and in the one before.
+  // A running total in this window and in the previous one.
   struct Counter {
     std::uint64_t now = 0, before = 0;
     int read_in = -1;
@@ -52,12 +52,12 @@ class MemoryWindows {
     double usage = 0, growth = 0, refaults = 0;
   };
 
-  // Returns what was added since the last window; 0 if it was not read then. Without a value the file is missing.
+  // Returns the increase since the last window; 0 if it was not read then. `value` is nullopt if the file is missing.
   double added_to(const std::string& name, std::optional<std::uint64_t> value);
   bool is_worth_reading(const std::vector<analysis::IoSubject>& io, double seconds);
   Memory memory_of(const KnownContainer& container, double seconds);
   bool met_limit(const std::string& cgroup);
-  // The cgroup at its limit, nearest to the container; empty: none above it.
+  // Returns the limit that was reached and, for a limit above the container, the nearest cgroup that reached it.
   std::pair<analysis::MemoryLimit, std::string> limit_of(const std::string& cgroup);
   std::vector<analysis::MemorySharer> sharers_below(const std::string& cgroup,
                                                     const std::vector<KnownContainer>& containers,
@@ -69,7 +69,7 @@ class MemoryWindows {
   bool is_node_short_ = false;
   std::unordered_map<std::string, Counter> counters_;
   std::unordered_map<std::uint64_t, Memory> memory_;  // of this window, by handle
-  std::unordered_map<std::string, bool> met_;         // of this window
+  std::unordered_map<std::string, bool> met_;         // of this window, by cgroup
 };
 
 }  // namespace koord::interference

@@ -22,7 +22,7 @@ using latency::CgroupTree;
 using plugin::value_or_fail;
 
 constexpr std::string_view kBlkio = "blkio", kMemory = "memory";
-// Limits change rarely; a file each is read for the containers with requests.
+// Limits change rarely, and each container with requests needs the read of a file.
 constexpr int kWindowsBetweenLimits = 5;
 
 const std::vector<Kind>& kinds_of(std::string_view resource) {
@@ -97,7 +97,7 @@ OtherResources::OtherResources(const koord_host* host, const cgroup::Layout& lay
       io_limits_(host, window, {.resource = KOORD_RESOURCE_BLKIO}),
       refaults_(host, window, {.resource = KOORD_RESOURCE_MEMORY, .statistic = "seconds/second"}) {
   report_capability("verdict.blkio", open_block(roots, btf, rule), "exact: requests in flight on each device (eBPF)");
-  // The cost of reading a page again comes from the requests.
+  // Needs blkio, because the cost of a refault comes from its requests.
   report_capability("verdict.memory",
                     block_ ? open_memory(roots, btf, rule) : Result<void>(invalid("needs verdict.blkio")),
                     "estimated: refaults, and pages that threads had to free (eBPF)");
@@ -215,7 +215,7 @@ void OtherResources::report(plugin::Batch& batch) {
   if (memory_) report(batch, kMemory, memory_->analysis.standing());
 }
 
-// The use of a limit is a ratio, a latency is a time.
+// Posts with two units: the use of a limit is a ratio, a latency is a time.
 void OtherResources::post(const LookedAt& looked_at, const std::function<double(std::uint64_t)>& requested_memory) {
   std::vector<Verdict> latencies, limits;
   if (block_)

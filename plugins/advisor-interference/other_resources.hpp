@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OtherResources: the verdicts about block I/O and memory. A kernel that lacks something for one of them keeps the
-// other, and the capability of the first names the reason. On the plugin's strand.
+// OtherResources: the verdicts about block I/O and memory. If a kernel lacks something for one of them, the other still
+// works, and the capability of the first has the reason. On the plugin's strand.
 #pragma once
 
 #include <cstdint>
@@ -27,40 +27,40 @@ class OtherResources {
  public:
   // A verdict that was confirmed or cleared.
   struct Event {
-    std::string_view resource;  // as in labels
+    std::string_view resource;  // value of its label
     std::string device;         // of blkio: "vda"
     analysis::VerdictEvent event;
   };
 
-  // After the marker. `interference`: the metric for verdicts that stand.
+  // Loads the programs; set the marker before. `interference`: metric for standing verdicts.
   OtherResources(const koord_host* host, const cgroup::Layout& layout, const NodeRoots& roots, const std::string& btf,
                  plugin::Metric interference, Duration window, const RuleInForce& rule);
   ~OtherResources();
 
-  // From the next window on. Standing verdicts end.
+  // Sets the rules from the next window on. Standing verdicts end.
   std::vector<Event> set_rules(const RuleInForce& rule);
 
-  // Before collect(): takes what was known before a restart, once, and, if asked to, what the cluster offers. Returns
-  // problems with single workloads.
+  // Restores the saved baselines once and, if requested, adopts those that the cluster offers. Call it before
+  // collect(). Returns problems with single workloads.
   std::vector<std::string> restore(Time now, bool takes_offered);
   void save_if_due(Time now);
   void save(Time now);
 
-  // Once in each window. `look`: containers may have other cgroups than in the last one.
+  // Evaluates a window; call it once in each window. `refreshes`: searches the cgroups of the containers again.
   std::vector<Event> collect(Time now, double seconds, const std::vector<KnownContainer>& containers, bool refreshes);
-  // Instead, for a window that is not judged: takes what happened in it away from the next one.
+  // Call it instead of collect() for a window that is not judged, so its events are not counted in the next one.
   void skip(const std::vector<KnownContainer>& containers, bool refreshes);
   void report(plugin::Batch& batch);
-  // Posts the verdicts that stand. `looked_at`: as in Details; `requested_memory`: of a container, in bytes.
+  // Posts the standing verdicts. `looked_at`: as in Details. `requested_memory`: request of a container, in bytes.
   void post(const LookedAt& looked_at, const std::function<double(std::uint64_t)>& requested_memory);
-  // Adds what the last window has of this container; of a resource with a verdict about it, nothing.
+  // Adds the findings of the last window about this container, except for resources with a verdict about it.
   void add_looked_at(std::uint64_t handle, std::vector<std::pair<std::string, std::string>>& found) const;
 
  private:
   struct BlockPart;
   struct MemoryPart;
   struct Windows;
-  // The series of a container, by kind.
+  // The series of a container by kind.
   using Series = std::map<analysis::Kind, std::uint64_t>;
 
   Event block_event(analysis::VerdictEvent event) const;
@@ -77,7 +77,7 @@ class OtherResources {
   VerdictPost latencies_, io_limits_, refaults_;
   std::unique_ptr<BlockPart> block_;
   std::unique_ptr<MemoryPart> memory_;
-  std::vector<std::uint64_t> handles_;  // of the containers in the last window
+  std::vector<std::uint64_t> handles_;  // handles of the containers in the last window
   std::unique_ptr<Windows> last_;
   std::map<std::pair<std::string_view, std::uint64_t>, Series> series_;
 };

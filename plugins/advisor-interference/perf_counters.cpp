@@ -58,7 +58,7 @@ std::string PerfCounters::why_no_llc_misses() const {
   return events_.left_out.empty() ? std::string() : events_.left_out.front().why;
 }
 
-// A CPU that came or went: all counters begin again, so that each container is counted on all CPUs.
+// Follows the online CPUs. After a change all counters are opened again, so each container is counted on all CPUs.
 Result<void> PerfCounters::follow_cpus() {
   std::vector<unsigned> cpus = TRY(online_cpus(sys_));
   if (cpus == cpus_) return {};
@@ -84,7 +84,8 @@ std::vector<CounterTotals> PerfCounters::read_all(double seconds) {
   return all;
 }
 
-// Also begins its next turn. A container that was counted for less than half of a turn stays.
+// Returns whether the container used little CPU in its turn, and begins its next turn. A container that was counted for
+// less than half of a turn is not judged.
 bool PerfCounters::is_little_used(Counted& counted) const {
   if (counted.seconds < turn_seconds_ / 2) return false;
   const auto used_ns = static_cast<double>(counted.enabled_ns - counted.enabled_ns_at_turn);
@@ -106,7 +107,7 @@ void PerfCounters::make_way(double seconds) {
   }
 }
 
-// New ones first, then those that made way longest ago.
+// Opens counters for containers without them: new containers first, then those that lost their counters longest ago.
 void PerfCounters::open_for(const std::vector<KnownContainer>& containers) {
   std::vector<std::pair<std::uint64_t, const KnownContainer*>> waiting;
   for (const KnownContainer& container : containers) {
@@ -132,7 +133,7 @@ void PerfCounters::open_for(const std::vector<KnownContainer>& containers) {
   budget_.had_enough();
 }
 
-// A container without a cgroup there, or with one that the kernel refuses, is asked for again in the next window.
+// Opens counters for a container. If it has no cgroup there, or the kernel refuses, the next window tries again.
 Result<void> PerfCounters::open_for(const KnownContainer& container) {
   if (container.cgroup_dir.empty()) return not_found("it has no cgroup");
   const UniqueFd cgroup = TRY(open_directory(tree_ + "/" + container.cgroup_dir));

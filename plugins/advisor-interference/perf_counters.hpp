@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PerfCounters: counters of containers that run all the time, by perf events. A container takes a descriptor for each
-// event and CPU; where these do not suffice for all, containers that use little CPU make way for others. Used by one
-// thread at a time.
+// PerfCounters: perf event counters of containers that run all the time. A container needs a descriptor for each event
+// and CPU. If the descriptors do not suffice for all containers, those that use little CPU lose their counters to
+// others. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,16 @@ namespace koord::interference {
 
 class PerfCounters final : public CounterSource {
  public:
-  // At the end of a turn, a container that used less makes way, if others wait.
+  // At the end of a turn, a container that used less CPU loses its counters if others wait.
   static constexpr double kBusyCpus = 0.25;
 
   struct Limits {
-    std::size_t descriptors = 8192;  // and never more than a quarter of what the process may have
+    std::size_t descriptors = 8192;  // and at most a quarter of the process's limit
     double turn_seconds = 60;
   };
 
-  // Fails if the node cannot count cycles and instructions; the error is for an operator.
+  // Opens no counters of containers yet. Fails if the node cannot count cycles and instructions; the error is for an
+  // operator.
   static Result<std::unique_ptr<PerfCounters>> open(const NodeRoots& roots, const Limits& limits,
                                                     const performance::EventSettings& events = {});
 
@@ -37,15 +38,15 @@ class PerfCounters final : public CounterSource {
   std::optional<std::size_t> llc_misses() const override { return events_.llc_misses; }
 
   std::size_t descriptors() const;
-  // Why misses of the last-level cache are not counted; empty: they are.
+  // Returns why misses of the last-level cache are not counted; empty: they are counted.
   std::string why_no_llc_misses() const;
 
  private:
   struct Counted {
     performance::CgroupCounters counters;
-    std::uint64_t enabled_ns = 0;          // CPU time since they were opened
-    std::uint64_t enabled_ns_at_turn = 0;  // at the end of the last turn
-    double seconds = 0;                    // since then
+    std::uint64_t enabled_ns = 0;          // CPU time since the counters were opened
+    std::uint64_t enabled_ns_at_turn = 0;  // the same at the end of the last turn
+    double seconds = 0;                    // time counted since the last turn
   };
 
   PerfCounters(std::string tree, std::string sys, performance::EventSet events, const Limits& limits)
@@ -68,7 +69,7 @@ class PerfCounters final : public CounterSource {
   double turn_seconds_;
   std::vector<unsigned> cpus_;
   std::unordered_map<std::uint64_t, Counted> counted_;         // by the container's handle
-  std::unordered_map<std::uint64_t, std::uint64_t> made_way_;  // likewise: the turn in which it did
+  std::unordered_map<std::uint64_t, std::uint64_t> made_way_;  // by handle: the turn in which it lost its counters
   std::uint64_t turn_ = 1;
   double seconds_in_turn_ = 0;
   bool others_wait_ = false;

@@ -7,7 +7,7 @@
 namespace koord::interference {
 namespace {
 
-// By this cgroup's own quota. v1 counts nanoseconds, v2 microseconds.
+// Returns the time throttled by this cgroup's own quota. v1 counts nanoseconds, v2 microseconds.
 std::uint64_t throttled_total(const cgroup::Layout& layout, const std::string& cgroup) {
   const Result<std::string> text = read_file(layout.directory(cgroup::Controller::cpu, cgroup) + "/cpu.stat");
   if (!text) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuotaSources finds which CPU quota throttled a container: its own, or one of the cgroups above it. Compares what
-// cpu.stat of each says in two windows. Used by one thread at a time.
+// QuotaSources finds which CPU quota throttled a container: its own, or one of the cgroups above it. It compares
+// cpu.stat of each cgroup in two windows. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,17 @@ namespace koord::interference {
 class QuotaSources {
  public:
   struct Source {
-    double above = 0;    // share of the throttled time that the cgroups above took
-    std::string cgroup;  // the one of them that took the most; empty: none took any
+    double above = 0;    // share of the throttled time caused by cgroups above
+    std::string cgroup;  // the cgroup above that caused the most; empty: none did
     bool is_known = false;
   };
 
   explicit QuotaSources(cgroup::Layout layout) : layout_(std::move(layout)) {}
 
-  // Before the containers of a window are asked about.
+  // Call it before of() in each window.
   void begin_window();
-  // Unknown: a cgroup that was not asked about in the last minute, or cpu.stat does not have the throttled time yet.
+  // Returns an empty Source if unknown: the cgroup was not queried in the last minute, or cpu.stat lacks the throttled
+  // time.
   Source of(std::string_view cgroup);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of a container: CPUs and bytes of memory, or those of the batch or mid class where these are more.
+// Requests of a container: CPUs and bytes of memory, or those of the class batch or mid if they are larger.
 // Header-only. [any thread]
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace koord::interference {
 
-// NaN: it requests none.
+// NaN: no request.
 struct Requests {
   double cpus = std::numeric_limits<double>::quiet_NaN(), memory_bytes = std::numeric_limits<double>::quiet_NaN();
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block I/O and memory.
+// Tests of block I/O and memory.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -39,7 +39,7 @@ BlockPart charged(std::uint64_t victim, std::uint64_t culprit, double requests, 
 const IoLimits kNoLimits;
 const IoLimits& no_limits(const KnownContainer&) { return kNoLimits; }
 
-// 100 reads/s of 2 ms.
+// Returns containers with 100 reads/s of 2 ms.
 std::vector<IoSubject> reading_containers() {
   std::vector<IoSubject> io;
   for (const KnownContainer& container : kKnown)
@@ -48,7 +48,7 @@ std::vector<IoSubject> reading_containers() {
   return io;
 }
 
-// A node on which the etl container streams, and the db container reads pages again.
+// A node on which the etl container streams data and the db container has refaults.
 struct MemoryFixture {
   MemoryFixture() { write(0, 0, 0, 0); }
 
@@ -74,7 +74,7 @@ struct MemoryFixture {
 
 }  // namespace
 
-TEST_CASE("the streams of a container's cgroups are one, and requests are charged to containers or what is outside") {
+TEST_CASE("the streams of a container's cgroups are summed, and requests are charged to containers or outside") {
   BlockReading reading;
   reading.streams = {stream(kDbCgroup, Direction::read, 300, 1'000'000),
                      stream(kDbChild, Direction::read, 100, 3'000'000),
@@ -102,7 +102,7 @@ TEST_CASE("the streams of a container's cgroups are one, and requests are charge
   CHECK(subjects[1].window.streams[0].is_write);
 }
 
-TEST_CASE("a container uses a part of its own limit, in bytes or requests") {
+TEST_CASE("a container uses a share of its own limit, in bytes or requests") {
   BlockReading reading;
   reading.streams = {stream(kDbCgroup, Direction::read, 100, 1'000'000)};
   for (const auto& [text, used] : {std::pair{"254:0 rbps=819200 wbps=max riops=max wiops=max", 0.5},
@@ -116,7 +116,7 @@ TEST_CASE("a container uses a part of its own limit, in bytes or requests") {
   }
 }
 
-TEST_CASE("limits are read in the forms of both versions, and lines of another form are left out") {
+TEST_CASE("limits are read in the formats of both versions, and lines in another format are left out") {
   CHECK(parse_io_max("254:0 rbps=1 wbps=max riops=3 wiops=4\n").at(kDisk) == IoLimit{1, 0, 3, 4});
   for (const char* text :
        {"", "\n", "254:0\n", "x:0 rbps=1\n", "254 rbps=1\n", "254:0 rbps\n", "254:0 rbps=-1\n", "5000:0 rbps=1\n"})
@@ -130,7 +130,7 @@ TEST_CASE("limits are read in the forms of both versions, and lines of another f
   CHECK(read_io_limits(*cgroup::Layout::detect(node.roots()), "pods/db/app") == IoLimits{{kDisk, {4096, 0, 0, 7}}});
 }
 
-TEST_CASE("refaults have their cost from the container's reads, and at most the time of all of these") {
+TEST_CASE("the cost of refaults comes from the container's reads, and is at most the time of all reads") {
   MemoryFixture fixture;
   fixture.next();
   fixture.write(100, 0, 0, 0);
@@ -144,7 +144,7 @@ TEST_CASE("refaults have their cost from the container's reads, and at most the 
   CHECK(analysis::refault_time_of(fixture.next().window) == doctest::Approx(2));
 }
 
-TEST_CASE("the limit at fault is the container's own, or that of a cgroup above it, or the node's") {
+TEST_CASE("a limit may be the container's own, that of a cgroup above it, or the node's") {
   MemoryFixture fixture;
   fixture.next();
   fixture.write(100, 0, 0, 0);
@@ -171,7 +171,7 @@ TEST_CASE("the limit at fault is the container's own, or that of a cgroup above 
   }
 }
 
-TEST_CASE("figures of block I/O and memory are given with their limits") {
+TEST_CASE("statistics of block I/O and memory are shown with their limits") {
   CHECK(figure_of_resource({"read_latency", 0.0012, 0.0003, 0.0008}) ==
         "reads take 1.2 ms (quiet 0.3 ms, limit 0.8 ms)");
   CHECK(figure_of_resource({"write_latency_p99", 0.012, 0.003, 0.0045}) ==

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RuleInForce: the constants by which the plugin judges: built in, overridden by its configuration, overridden by the
-// cluster's objects InterferenceDetectionRule, which the agent keeps in koord.kv/1. Reports them and their origin as
-// the capability "verdict.rule". Header-only. Used on the plugin's strand.
+// RuleInForce: the constants with which the plugin judges. Built-in values are overridden by the configuration and then
+// by the cluster's objects InterferenceDetectionRule, which the agent stores in koord.kv/1. Reports them and their
+// origin as the capability "verdict.rule". Header-only. Used on the plugin's strand.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@ namespace koord::interference {
 
 class RuleInForce {
  public:
-  // `of_cluster`: take the objects of the cluster.
+  // `of_cluster`: whether the objects of the cluster are used.
   RuleInForce(const koord_host* host, analysis::RuleLayer of_configuration, bool of_cluster)
       : host_(host), kv_(host), of_configuration_(std::move(of_configuration)), takes_cluster_(of_cluster) {
     if (takes_cluster_) text_ = kv_.get(analysis::kRuleLayersKey).value_or("");
     compose();
   }
 
-  // Reads the objects of the cluster again. True: they are others.
+  // Reads the objects of the cluster again. Returns whether they have changed.
   bool refresh() {
     if (!takes_cluster_) return false;
     std::string text = kv_.get(analysis::kRuleLayersKey).value_or("");
@@ -34,7 +34,7 @@ class RuleInForce {
   }
 
   const analysis::Rules& rules() const { return rules_.of_node(); }
-  // Null: rules().
+  // Returns the rules of the pod's workload; null: rules() apply.
   std::shared_ptr<const analysis::Rules> rules_of(const koord_pod& pod) {
     if (!rules_.has_scopes()) return nullptr;
     analysis::WorkloadFacts facts;
@@ -46,7 +46,7 @@ class RuleInForce {
   }
   double least_refault_time() const { return rules_.least_refault_time(); }
   const std::string& origin() const { return rules_.origin(); }
-  // Names the layers that are left out.
+  // Returns the layers that are left out, with the reasons.
   const std::vector<std::string>& problems() const { return rules_.problems(); }
 
  private:

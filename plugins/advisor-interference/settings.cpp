@@ -11,7 +11,7 @@ namespace {
 using analysis::RuleSetting;
 using plugin::Config;
 
-// "/rule/blkio/excessMs"
+// Returns a JSON pointer like "/rule/blkio/excessMs".
 std::string pointer_of(const RuleSetting& setting) {
   std::string name(setting.name);
   std::replace(name.begin(), name.end(), '.', '/');

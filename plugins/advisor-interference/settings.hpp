@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of the rule in the plugin's configuration. README.md has the meaning of each.
+// Settings of the rule in the plugin's configuration. README.md explains each of them.
 #pragma once
 
 #include "core/analysis/rule_layers.hpp"
@@ -39,8 +39,7 @@ inline constexpr char kRuleSettings[] = R"(
     "clusterRules": {"type": "boolean", "description": "take settings of the cluster's objects InterferenceDetectionRule; default true"},
     "checkpoints": {"enum": ["none", "read", "write"], "description": "share baselines with the cluster, as objects InterferenceMetricCheckpoint: read those of workloads that are new here; write: also write those of this node; default none"})";
 
-// Returns the settings that the configuration has. Throws a Failure that names the setting, its value and what is
-// expected.
+// Returns the settings in the configuration. Throws a Failure that names the setting, its value and what is expected.
 analysis::RuleLayer read_rule(const plugin::Config& config);
 
 }  // namespace koord::interference

@@ -33,7 +33,8 @@ std::optional<std::int64_t> number_in(const std::string& path) {
   return number ? std::optional(*number) : std::nullopt;
 }
 
-// v2: "max 100000" or "150000 100000"; v1: a file each, -1 for none.
+// Returns the CPUs that the cgroup's quota allows. v2 has one file with "max 100000" or "150000 100000"; v1 has two
+// files, and -1 means no quota.
 double cpus_of_quota(const Layout& layout, const std::string& cgroup) {
   const std::string directory = layout.directory(Controller::cpu, cgroup);
   std::optional<std::int64_t> quota, period;

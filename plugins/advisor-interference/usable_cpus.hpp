@@ -9,12 +9,12 @@
 namespace koord::interference {
 
 struct UsableCpus {
-  double number = 0;  // those of the cpuset, or less if the container's own quota or that of its pod allows less
-  CpuSet set;         // the cpuset; empty: all
+  double number = 0;  // size of the cpuset, or less if the quota of the container or its pod allows less
+  CpuSet set;         // the cpuset; empty: all CPUs
 };
 
-// Returns the CPUs that a container may use at most. Its pod is the cgroup above. Files that are missing limit nothing.
-// [any thread]
+// Returns the CPUs that a container may use at most. Its pod is the cgroup above. A missing file is no limit. [any
+// thread]
 UsableCpus usable_cpus(const cgroup::Layout& layout, const std::string& cgroup);
 
 }  // namespace koord::interference

@@ -9,7 +9,7 @@
 namespace koord::interference {
 namespace {
 
-constexpr std::size_t kMostSuspects = 32;  // that the host takes
+constexpr std::size_t kMostSuspects = 32;  // limit of the host
 
 constexpr std::pair<std::string_view, std::uint32_t> kKinds[] = {
     {"interfered", KOORD_VERDICT_INTERFERED},
@@ -105,7 +105,7 @@ void VerdictPost::add_details(plugin::Verdict& verdict, const Details& details) 
                 [this](const auto& other) { return number_of(kResources, other.first, 0) == units_.resource; });
 }
 
-// False: one of the victims has ended, which refuses all.
+// Returns false if one of the victims has ended: the host refuses all verdicts then.
 bool VerdictPost::post(const std::vector<plugin::Verdict>& verdicts) const {
   try {
     verdicts_.post(verdicts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerdictPost: gives the standing verdicts to the host through koord.verdict/1, and ends those that stand no longer.
-// [one thread at a time]
+// VerdictPost: posts the standing verdicts to the host through koord.verdict/1, and ends verdicts that do not stand any
+// more. [one thread at a time]
 #pragma once
 
 #include <chrono>
@@ -17,34 +17,35 @@
 
 namespace koord::interference {
 
-// Resource of verdicts, and the units of their figures. The default is that of the CPU.
+// Resource of verdicts, and the units of their statistics. Default: the CPU.
 struct Units {
   std::uint32_t resource = KOORD_RESOURCE_CPU;
-  const char* statistic = "ratio";  // shares of time, and of throughput
+  const char* statistic = "ratio";  // shares of time and of throughput
   const char* amounts = "seconds/second";
 };
 
-// Returns it as the host takes it. A verdict begins a window before the end of its first one.
+// Converts a verdict for koord.verdict/1. `from` of the argument is the end of its first window; the result begins at
+// the start of that window.
 plugin::Verdict posted_verdict(const analysis::Verdict& verdict, Duration window, const Units& units = {});
 
-// Facts that are shown beside the figures. A function may be missing.
+// Facts shown with a verdict. A function may be missing.
 struct Details {
-  std::function<double(std::uint64_t suspect)> request = {};  // of the resource; NaN: it requests none
-  // All resources that were looked at, by name, with the finding about this victim; that of the verdict is left out.
+  std::function<double(std::uint64_t suspect)> request = {};  // request for the resource; NaN: no request
+  // Returns all evaluated resources by name, with the finding about this victim, except the resource of the verdict.
   std::function<std::vector<std::pair<std::string, std::string>>(std::uint64_t victim)> looked_at = {};
-  std::string note = {};  // how the figures are counted
+  std::string note = {};  // explains how the values are counted
 };
 
 class VerdictPost {
  public:
-  // Values are posted again after this many windows, changes at once.
+  // Unchanged verdicts are posted again after this many windows, changes at once.
   static constexpr int kRepeat = 5;
 
   VerdictPost() = default;
   VerdictPost(const koord_host* host, Duration window, const Units& units = {})
       : verdicts_(host), window_(window), units_(units) {}
 
-  // All that stand about the resource after a window.
+  // `standing`: all standing verdicts about the resource after a window. Call it once per window.
   void update(const std::vector<analysis::Verdict>& standing, const Details& details = {});
 
  private:
@@ -57,7 +58,7 @@ class VerdictPost {
   Duration window_{};
   Units units_;
   std::set<Key> posted_;
-  int windows_ = 0;  // since the last post of values
+  int windows_ = 0;  // since the last post of unchanged verdicts
 };
 
 }  // namespace koord::interference

@@ -72,7 +72,7 @@ TEST_CASE_FIXTURE(OnHost, "a verdict of the analysis is posted with its suspects
   CHECK(record.suspects[1].share == doctest::Approx(0.2));
 }
 
-TEST_CASE_FIXTURE(OnHost, "verdicts that stand no longer are ended, and a change of kind is another verdict") {
+TEST_CASE_FIXTURE(OnHost, "verdicts that do not stand any more are ended, and a change of kind gives another verdict") {
   posts.update({verdict(0), verdict(1)});
   posts.update({verdict(1, Kind::self_threads)});
   REQUIRE(standing().size() == 1);
@@ -82,13 +82,13 @@ TEST_CASE_FIXTURE(OnHost, "verdicts that stand no longer are ended, and a change
   CHECK(host.services().verdicts.history().size() == 3);
 }
 
-TEST_CASE_FIXTURE(OnHost, "values are posted again every few windows, within the time that a verdict lasts") {
+TEST_CASE_FIXTURE(OnHost, "verdicts are posted again every few windows, before their time to live ends") {
   for (int window = 0; window < 10; ++window) posts.update({verdict(0)});
   CHECK(host.services().verdicts.posted() == 2);
   CHECK(VerdictPost::kRepeat * 1s < plugin::Verdict().ttl / 2);
 }
 
-TEST_CASE_FIXTURE(OnHost, "a victim that has ended does not keep the others from being posted") {
+TEST_CASE_FIXTURE(OnHost, "a victim that has ended does not prevent the posts about others") {
   const std::vector<analysis::Verdict> both = {verdict(1), verdict(0)};
   publish(1);
   posts.update(both);
@@ -96,8 +96,7 @@ TEST_CASE_FIXTURE(OnHost, "a victim that has ended does not keep the others from
   CHECK(standing()[0]->victim.handle == handle(0));
 }
 
-TEST_CASE_FIXTURE(OnHost,
-                  "a verdict has what its suspects request, the other resources that were looked at, and a note") {
+TEST_CASE_FIXTURE(OnHost, "a verdict has the requests of its suspects, the findings on other resources, and a note") {
   Details details;
   details.request = [this](std::uint64_t suspect) { return suspect == handle(2) ? 0.5 : 7; };
   details.looked_at = [this](std::uint64_t victim) {

@@ -43,7 +43,8 @@ std::string figure(const Statistic& statistic) {
   return share + " (quiet " + percent(statistic.baseline) + ", " + limit;
 }
 
-// Nothing waits for a cache: a suspect is one that the cycles per instruction rise with.
+// Threads do not wait for a cache. A suspect of this statistic is a container with usage that correlates with the
+// victim's CPI.
 constexpr std::string_view kCpi = "cycles_per_instruction";
 
 std::string part_of(const Suspect& suspect, const Statistic& statistic, const std::string& share) {

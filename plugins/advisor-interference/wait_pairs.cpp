@@ -85,7 +85,7 @@ std::uint64_t WaitPairs::series_of(const Key& key) const {
 }
 
 void WaitPairs::end_idle() {
-  // While more pairs come than are kept, those without a wait make room for them.
+  // If there are more pairs than are kept, pairs without a present wait are removed.
   const bool is_full = series_.size() > kMostPairs;
   std::erase_if(series_, [&](const auto& entry) {
     const Series& series = entry.second;

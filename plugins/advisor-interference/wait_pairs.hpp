@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WaitPairs: the matrix "which container waits for which" of each window, as a metric that is not on /metrics: each
-// series has a victim as its subject and names a culprit. Bounded: the pairs with the longest waits. Used on the
+// WaitPairs: the matrix "which container waits for which" of each window, as a metric that is not on /metrics. Each
+// series has a victim as its subject and names a culprit. Only the pairs with the longest waits are kept. Used on the
 // plugin's strand.
 #pragma once
 
@@ -15,30 +15,30 @@
 
 namespace koord::interference {
 
-// A victim, and one that it waited for.
+// A victim, and what it waited for.
 struct WaitPair {
   analysis::Subject victim = 0;
   std::string kind;     // "container", "outside", "kernel", "self", "throttled", "unexplained"
-  std::string culprit;  // in words: the container's name, "kernel threads", …
+  std::string culprit;  // as a text: the container's name, "kernel threads", …
   double waited = 0;    // in seconds per second
 
   bool operator==(const WaitPair&) const = default;
 };
 
-// The pairs of a window, the longest wait first, at most this many.
+// Returns at most `most` pairs of a window, the longest wait first.
 std::vector<WaitPair> longest_pairs(const std::vector<analysis::CpuSubject>& subjects, const NameOf& name_of,
                                     std::size_t most);
 
 class WaitPairs {
  public:
   static constexpr std::size_t kMostPairs = 256;
-  // Windows without a wait after which a pair's series ends.
+  // A pair's series ends after this many windows without a wait.
   static constexpr int kIdleWindows = 60;
 
   WaitPairs() = default;
   WaitPairs(const koord_host* host, std::string resource);
 
-  // Adds a point for each pair; 0 for a pair of earlier windows that has no wait in this one.
+  // Adds a point for each pair; 0 for an earlier pair without a wait in this window.
   void report(const std::vector<analysis::CpuSubject>& subjects, const NameOf& name_of, plugin::Batch& batch);
 
  private:
@@ -49,10 +49,10 @@ class WaitPairs {
   };
   struct Series {
     std::uint64_t id = 0;
-    int idle = 0;  // windows
+    int idle = 0;  // number of windows without a wait
   };
 
-  // 0: the victim has ended.
+  // Returns 0 if the victim has ended.
   std::uint64_t series_of(const Key& key) const;
   void end_idle();
 

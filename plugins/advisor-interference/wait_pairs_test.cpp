@@ -28,7 +28,7 @@ std::vector<CpuSubject> one_window() {
 
 }  // namespace
 
-TEST_CASE("the pairs of a window are its waits by culprit, the longest first, without those of no time") {
+TEST_CASE("the pairs of a window are its waits by culprit, the longest first, without zero waits") {
   CHECK(longest_pairs(one_window(), name_of, 100) ==
         std::vector<WaitPair>{{kCart, "container", "batch/etl/main", 0.038},
                               {kCart, "outside", "node, outside pods", 0.012},
@@ -38,7 +38,7 @@ TEST_CASE("the pairs of a window are its waits by culprit, the longest first, wi
                               {kCart, "container", "a container that has ended", 0.001}});
 }
 
-TEST_CASE("the longest waits stay when there are more pairs than may be kept") {
+TEST_CASE("the longest waits are kept when there are more pairs than allowed") {
   const std::vector<WaitPair> pairs = longest_pairs(one_window(), name_of, 2);
   REQUIRE(pairs.size() == 2);
   CHECK(pairs[1].kind == "outside");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WaitsPost hands the waits of all cgroups to advisor-sched-latency as long as that asks for them
+// WaitsPost passes the waits of all cgroups to advisor-sched-latency while that plugin requests them
 // (plugins/shared/latency/posted_waits.hpp). Header-only. Used on the plugin's strand.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace koord::interference {
 
 class WaitsPost {
  public:
-  // Less than the period of the reader, 5 s: each of its readings finds a new one.
+  // Shorter than the reader's period of 5 s, so each of its readings finds a new post.
   static constexpr int kWindowsBetween = 4;
 
   WaitsPost() = default;
   explicit WaitsPost(const koord_host* host) : host_(host), kv_(host) {}
 
-  // Returns what is needed of this window.
+  // Returns which waits to read in this window.
   Lengths begin_window() {
     if (++windows_ % kWindowsBetween != 0) return is_wanted_ ? Lengths::of_ended : Lengths::none;
     is_wanted_ = kv_.get(latency::kWaitsRequest).has_value();
@@ -36,7 +36,7 @@ class WaitsPost {
   }
 
  private:
-  // The reader measures the waits itself if a post is missing.
+  // Failures are only logged: the reader measures the waits itself if a post is missing.
   void post(const latency::Reading<latency::Waits>& reading, std::uint64_t now_ns) {
     if (session_ == 0) session_ = now_ns;
     latency::PostedWaits posted{session_, ++number_, reading};
@@ -53,7 +53,7 @@ class WaitsPost {
   std::uint64_t session_ = 0, number_ = 0;
   int windows_ = 0;
   bool is_wanted_ = false;
-  std::vector<latency::CgroupTotal<latency::Waits>> ended_;  // since the last post
+  std::vector<latency::CgroupTotal<latency::Waits>> ended_;  // cgroups that ended since the last post
 };
 
 }  // namespace koord::interference

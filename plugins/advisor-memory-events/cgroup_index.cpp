@@ -4,7 +4,7 @@
 namespace koord::memory_events {
 namespace {
 
-// No runtime nests deeper. The bound limits the cost of a long path.
+// No runtime nests deeper. The limit bounds the cost of a long path.
 constexpr int kMaxDepth = 64;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of processes of a cgroup killed for lack of memory, from two sources that must not be added up: the
-// kernel's counter, which ends with the cgroup, and the kernel's log, which outlives it. Pure.
+// Counts processes of a cgroup killed for lack of memory. Two sources must not be added up: the kernel's counter, which
+// ends with the cgroup, and the kernel's log, which outlives it. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace koord::memory_events {
 
-// One cgroup's count. While the counter can be read it alone counts; when it cannot be read any more, kills that were
-// logged since the last time it could are added. A kill is logged before it is counted, and the log is read after the
-// counter, so none is in both.
+// The count of one cgroup. While the counter is readable, only the counter is used. When it is not readable any more,
+// kills logged since its last read are added. The kernel logs a kill before it counts it, and the log is read after the
+// counter, so no kill is counted twice.
 class KillCount {
  public:
-  // `logged`: kills of this cgroup in the log until now. `counted` nothing: there is no counter (any more).
+  // `logged`: kills of this cgroup in the log so far. `counted`: nullopt if there is no counter (any more).
   void update(std::optional<std::int64_t> counted, std::int64_t logged);
 
-  // Nothing until something was counted or logged.
+  // Returns nullopt until a kill was counted or logged.
   std::optional<std::int64_t> total() const { return total_; }
 
  private:
@@ -27,21 +27,22 @@ class KillCount {
   std::optional<std::int64_t> total_;
 };
 
-// Kills in a pod or container, which may have cgroups below its own. On v2 its counter has theirs; on v1 it has not,
-// nor those of containers that have ended: there they are summed up.
+// Kills in a pod or container, which may have cgroups below. On v2 the counter includes these cgroups. On v1 it
+// includes neither them nor ended containers, so their kills are added here.
 class Kills {
  public:
-  void log_own() { ++own_; }                    // of this very cgroup
-  void log_below() { ++below_; }                // deeper, in no container that is measured
-  void log_in_container() { ++in_container_; }  // of a pod: in a container that is measured
+  void log_own() { ++own_; }                    // in the cgroup itself
+  void log_below() { ++below_; }                // below it, outside of measured containers
+  void log_in_container() { ++in_container_; }  // for a pod: in a measured container
   void add_of_containers(std::int64_t kills) { of_containers_ += kills; }
 
-  // Once a tick, when both sources were read. `subtree`: the counter is v2's.
+  // Call it once a tick, after both sources were read. `subtree`: the counter includes the cgroups below (v2).
   void update(std::optional<std::int64_t> counted, bool subtree);
 
   std::optional<std::int64_t> total() const;
 
-  // Kills that neither the log nor a container's count explains. Below 0 while the log is ahead of the counter.
+  // Returns kills that neither the log nor a container's count explains. Negative while the log is ahead of the
+  // counter.
   std::int64_t unexplained() const { return total().value_or(0) - own_ - below_ - of_containers_; }
 
  private:
@@ -50,22 +51,23 @@ class Kills {
   KillCount count_;
 };
 
-// Counts the new ones of the unexplained kills, so that each is reported once.
+// Returns new unexplained kills, so each is reported once.
 class UnreportedKills {
  public:
-  // Existing kills happened before this instance started.
+  // Ignores existing kills, which happened before this instance started.
   void skip(std::int64_t unexplained) { reported_ = unexplained; }
-  // `settle`: only what was there the time before, too.
+  // `settle`: only returns kills that were already unexplained in the previous call.
   std::int64_t take(std::int64_t unexplained, bool settle);
 
  private:
   std::int64_t reported_ = 0, previous_ = 0;
 };
 
-// "killed 'python3', pid 123 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in
-// use"
+// Returns a text like "killed 'python3', pid 123 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0
+// MiB of 32.0 MiB in use".
 std::string describe(const OomKill& kill);
-// "2 processes killed, which ones is not known; 30.1 MiB of 32.0 MiB in use now"; what is not known is left out.
+// Returns a text like "2 processes killed, which ones is not known; 30.1 MiB of 32.0 MiB in use now". Unknown values
+// are left out.
 std::string describe_unexplained(std::int64_t kills, std::optional<std::int64_t> usage_bytes,
                                  std::optional<std::int64_t> limit_bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-memory-events: processes killed for lack of memory and limits that were hit, per container, pod and node.
+// advisor-memory-events: counts processes killed for lack of memory and limit hits, per container, pod and node.
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,7 +40,7 @@ constexpr char kConfigSchema[] = R"({
   }})";
 
 constexpr std::string_view kWhat = "OOM kill";
-// A burst of kills is reported one by one up to here; all are counted.
+// Maximum number of events in a tick. Further kills are counted without events.
 constexpr std::size_t kMostEventsPerTick = 32;
 
 class MemoryEvents final : public koord::plugin::Advisor {
@@ -99,7 +99,7 @@ class MemoryEvents final : public koord::plugin::Advisor {
                          log_ ? KOORD_CAPABILITY_SUPPORTED : KOORD_CAPABILITY_ABSENT, koord::plugin::str(detail));
   }
 
-  // The node and the log are read also while the pods are not known.
+  // Reads the node and the log even while the pods are unknown.
   void follow_state() {
     std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot) return;
@@ -117,7 +117,7 @@ class MemoryEvents final : public koord::plugin::Advisor {
     return {subject.is_pod() ? pod_metrics_ : container_metrics_, subject, std::move(pod), !followed_};
   }
 
-  // Terminated containers are in it, too: the log may still name them.
+  // Includes terminated containers, because the log may still name them.
   void index(const Snapshot& snapshot) {
     std::erase_if(pods_, [](const auto& pod) { return pod.second.use_count() == 1; });
     index_.clear();
@@ -130,7 +130,7 @@ class MemoryEvents final : public koord::plugin::Advisor {
       index_.add_container(koord::plugin::view(container.cgroup_dir), container.handle, 0);
   }
 
-  // Behind the counters: a kill that they have is in the log by then.
+  // Reads the log after the counters, so it already has each counted kill.
   std::optional<Failure> read_log() {
     if (!log_) return std::nullopt;
     const koord::Result<void> read = log_->read([this](std::string_view line) {
@@ -190,7 +190,7 @@ class MemoryEvents final : public koord::plugin::Advisor {
   Files files_;
   const koord_svc_cgroup* cgroup_ = nullptr;
   const koord_svc_state* state_ = nullptr;
-  const koord_svc_audit* audit_ = nullptr;  // a host may not have it
+  const koord_svc_audit* audit_ = nullptr;  // null if the host lacks it
   koord::plugin::Metric node_kills_;
   LevelMetrics pod_metrics_, container_metrics_;
   std::uint64_t node_series_ = 0;

@@ -20,7 +20,7 @@ std::string v2_events(int max, int oom_kill) {
          "\noom_group_kill 0\n";
 }
 
-// A node with a pod of two containers, a kernel log, and the plugin on it.
+// A node with a pod of two containers, a kernel log, and the plugin.
 struct MemoryEventsFixture {
   explicit MemoryEventsFixture(bool v2 = true, bool with_log = true) : v2_(v2) {
     node.write("proc/vmstat", "nr_free_pages 5\noom_kill 9\n");
@@ -39,7 +39,8 @@ struct MemoryEventsFixture {
             ",task_memcg=/" + dir + ",task=hog,pid=42,uid=0\n";
     node.write("run/kmsg", log_);
   }
-  // The counters of a removed cgroup; a descriptor of an ordinary file would go on to read them.
+  // Removes a cgroup's counters. A descriptor of an ordinary file would still read the removed file, so v2 files are
+  // emptied.
   void remove(const std::string& dir) {
     if (v2_) return node.write("cgroup/" + dir + "/memory.events", "");
     node.write("cgroup/memory/" + dir + "/memory.oom_control", "");
@@ -82,7 +83,7 @@ struct MemoryEventsFixture {
 
 }  // namespace
 
-TEST_CASE("as long as the counter can be read it alone counts") {
+TEST_CASE("while the counter is readable it alone counts") {
   KillCount count;
   CHECK_FALSE(count.total());
   count.update(5, 0);
@@ -93,7 +94,7 @@ TEST_CASE("as long as the counter can be read it alone counts") {
   CHECK(count.total() == 6);
 }
 
-TEST_CASE("when the counter is gone, kills logged since it was last read are added, and none twice") {
+TEST_CASE("when the counter is gone, kills logged since its last read are added, and none twice") {
   KillCount count;
   count.update(5, 3);
   count.update(std::nullopt, 3);
@@ -102,7 +103,7 @@ TEST_CASE("when the counter is gone, kills logged since it was last read are add
   CHECK(count.total() == 6);
 }
 
-TEST_CASE("a container that never had a counter has what was logged, and nothing when nothing was") {
+TEST_CASE("a container that never had a counter has the logged kills, and no value without any") {
   KillCount count;
   count.update(std::nullopt, 0);
   CHECK_FALSE(count.total());
@@ -110,18 +111,18 @@ TEST_CASE("a container that never had a counter has what was logged, and nothing
   CHECK(count.total() == 2);
 }
 
-TEST_CASE("a count never goes back") {
+TEST_CASE("a count never decreases") {
   KillCount count;
   count.update(std::nullopt, 2);
   count.update(1, 2);
   CHECK(count.total() == 2);
 }
 
-TEST_CASE("a pod's counter of v2 has its containers' kills, that of v1 gets them added") {
+TEST_CASE("a pod's counter includes its containers' kills on v2, and they are added on v1") {
   Kills v2, v1;
   for (Kills* pod : {&v2, &v1}) {
     pod->add_of_containers(2);
-    pod->log_below();  // of a container that is not measured any more
+    pod->log_below();  // in a container that is not measured any more
     pod->log_in_container();
   }
   v2.update(4, true);
@@ -166,7 +167,7 @@ TEST_CASE("on v1 a pod has the kills of its containers, and there is no memory.h
   CHECK(fixture.host->series("container_memory_high_events_total").empty());
 }
 
-TEST_CASE("kills before the agent's start are no event") {
+TEST_CASE("kills before the agent's start cause no event") {
   MemoryEventsFixture fixture;
   fixture.count("kubepods/pod1/c1", 2);
   fixture.count("kubepods/pod1", 2);
@@ -175,7 +176,7 @@ TEST_CASE("kills before the agent's start are no event") {
   CHECK(fixture.events().empty());
 }
 
-TEST_CASE("a kill in both sources is one kill and one event, of the container, with the victim in it") {
+TEST_CASE("a kill in both sources is one kill and one event, which belongs to the container and names the victim") {
   for (bool v2 : {true, false}) {
     CAPTURE(v2);
     MemoryEventsFixture fixture(v2);
@@ -211,7 +212,7 @@ TEST_CASE("a container with a cgroup that ended before the next read keeps its k
   }
 }
 
-TEST_CASE("a container that came and went between two reads is counted for its pod") {
+TEST_CASE("a container that started and ended between two reads is counted for its pod") {
   for (bool v2 : {true, false}) {
     CAPTURE(v2);
     MemoryEventsFixture fixture(v2);
@@ -241,7 +242,7 @@ TEST_CASE("a pod keeps the kills of containers that have ended") {
 }
 
 TEST_CASE(
-    "without the kernel's log the counters are reported, with the event, and a capability names the missing file") {
+    "without the kernel's log the counters are reported, with an event, and a capability names the missing file") {
   MemoryEventsFixture fixture(true, false);
   fixture.start();
   CHECK(fixture.host->capabilities().find("oom_log")->state == koord::service::CapabilityState::absent);
@@ -262,7 +263,7 @@ TEST_CASE("without the log a kill in a container that ended at once is reported 
   CHECK(fixture.events().size() == 1);
 }
 
-TEST_CASE("a kill outside of everything that is known is an event of the node") {
+TEST_CASE("a kill outside of all known cgroups is an event of the node") {
   MemoryEventsFixture fixture;
   fixture.start();
   fixture.log_kill("system.slice/unknown.service");
@@ -271,7 +272,7 @@ TEST_CASE("a kill outside of everything that is known is an event of the node") 
   CHECK(fixture.events()[0].subject.empty());
 }
 
-TEST_CASE("a flood of kills is counted in full and reported in part") {
+TEST_CASE("many kills at once are all counted, but only some are reported") {
   MemoryEventsFixture fixture(false);
   fixture.start();
   for (int i = 0; i < 100; ++i) fixture.log_kill("kubepods/pod1/gone");

@@ -8,7 +8,7 @@
 namespace koord::memory_events {
 namespace {
 
-// A series is made with its first value.
+// Adds a value. A series is created with its first value.
 void add(const plugin::Metric& metric, std::uint64_t subject, std::uint64_t& series, std::int64_t value,
          plugin::Batch& batch) {
   if (series == 0) series = metric.series(subject);

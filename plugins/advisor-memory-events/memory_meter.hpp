@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryMeter: the counters of memory events of one pod's or container's cgroup, and the series they feed. Used on the
-// plugin's strand.
+// MemoryMeter: the counters of memory events of a pod's or container's cgroup, and their series. Used on the plugin's
+// strand.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ struct LevelMetrics {
 
 class MemoryMeter {
  public:
-  // `pod`: the pod's kills, which its containers add to; nullptr outside any pod. `from_now`: what the counters had
-  // when they were first read was before our time and is no event.
+  // `pod`: the kills of the pod, to which its containers add; null outside of pods. `from_now`: events before the first
+  // read of the counters are ignored.
   MemoryMeter(const LevelMetrics& metrics, const plugin::Subject& subject, std::shared_ptr<Kills> pod, bool from_now);
 
   std::uint64_t subject() const { return subject_; }
   bool is_pod() const { return is_pod_; }
 
-  // Throws Failure when the counters are there and cannot be read; then as if they were not there.
+  // Throws Failure if the counters exist but cannot be read; they count as missing then.
   void read(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::uint64_t now_ns);
 
-  // A kill in the log: in this very cgroup, or below it.
+  // Adds a kill from the log: in the cgroup itself, or below it.
   void log(bool below);
 
-  // Called after counters and log were read, containers before their pods. Adds the values to the batch and returns the
-  // number of new kills that are missing in the log.
+  // Adds the values to the batch. Call it after counters and log were read, for containers before their pods. Returns
+  // the number of new kills that are missing in the log.
   std::int64_t report(plugin::Batch& batch);
 
  private:
@@ -48,7 +48,7 @@ class MemoryMeter {
   std::shared_ptr<Kills> pod_;
   Kills own_;
   UnreportedKills unreported_;
-  std::int64_t passed_on_ = 0;  // to the pod
+  std::int64_t passed_on_ = 0;  // to the kills of the pod
   plugin::CgroupValues<3> events_;
   std::optional<plugin::CgroupValues<3>::Reading> reading_;
   std::uint64_t kills_series_ = 0, hits_series_ = 0, high_series_ = 0;

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
 
-// The text of a record that the kernel wrote itself: facility 0 of syslog.
+// Returns the text of a record written by the kernel itself: syslog facility 0.
 std::optional<std::string_view> text_of_kernel(std::string_view line) {
-  if (line.starts_with(' ')) return std::nullopt;  // of the device that the record before is about
+  if (line.starts_with(' ')) return std::nullopt;  // continuation line about the device of the previous record
   const std::size_t end = line.find(';');
   const std::size_t comma = line.find(',');
   if (end == npos || comma > end) return std::nullopt;
@@ -100,8 +100,8 @@ OomKill OomLog::kill(std::string cgroup, std::string limit_cgroup) const {
   return kill;
 }
 
-// A cgroup's path may contain anything but '/' between its slashes, a process's name is at most 15 characters of
-// anything: the path is cut at the first ",task=", the numbers are the last ones.
+// A cgroup path may contain any characters between its slashes, and a process name has up to 15 arbitrary characters.
+// So the path ends at the first ",task=", and the numbers are the last ones.
 std::optional<OomKill> OomLog::read_kill(std::string_view text) {
   if (text.starts_with("Task in ")) {
     const auto cgroup = between(text, "Task in ", " killed as a result of limit of ");
@@ -119,7 +119,7 @@ std::optional<OomKill> OomLog::read_kill(std::string_view text) {
   return found;
 }
 
-// "Memory cgroup out of memory: Killed process 12 (name) total-vm:…"
+// Parses "Memory cgroup out of memory: Killed process 12 (name) total-vm:…".
 std::optional<OomKill> OomLog::one_of_the_group(std::string_view text) {
   constexpr std::string_view kKilled = ": Killed process ";
   const std::size_t at = text.find(kKilled);

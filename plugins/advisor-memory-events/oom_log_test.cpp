@@ -12,7 +12,7 @@ using namespace koord::memory_events;
 
 namespace {
 
-// As Linux 6.18 logs it, shortened in the middle.
+// Lines of Linux 6.18, some in the middle left out.
 const std::vector<std::string_view> kMemcgKill = {
     "4,3580,16861673000,-;python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
     "6,3581,16861673001,-;memory: usage 32768kB, limit 32768kB, failcnt 36",
@@ -60,7 +60,7 @@ TEST_CASE("a kill because the node was out of memory names no limit") {
   CHECK(kill.pid == 7);
 }
 
-TEST_CASE("a process cannot name itself into another cgroup or another pid") {
+TEST_CASE("a process cannot pretend another cgroup or pid by its name") {
   const OomKill kill = only(
       "6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,task_memcg=/a,"
       "task=a,task_memcg=/b,pid=1,pid=77,uid=1000");
@@ -69,7 +69,7 @@ TEST_CASE("a process cannot name itself into another cgroup or another pid") {
   CHECK(kill.pid == 77);
 }
 
-TEST_CASE("lines of a process in the kernel's log are not trusted") {
+TEST_CASE("lines that a process writes to the kernel's log are not trusted") {
   std::vector<std::string_view> lines = {
       "12,1,1,-;oom-kill:constraint=CONSTRAINT_NONE,task_memcg=/a,task=x,pid=7,uid=0"};
   CHECK(all(lines).empty());
@@ -88,20 +88,20 @@ TEST_CASE("the other members of a group that is killed as one are reported, too"
   CHECK(kills[1].process == "a (b) total-vm:");
 }
 
-TEST_CASE("kernels before 4.20 log the cgroup on a line of its own") {
+TEST_CASE("kernels before 4.20 log the cgroup on a separate line") {
   const OomKill kill = only("6,1,1,-;Task in /kubepods/pod1/c1 killed as a result of limit of /kubepods/pod1");
   CHECK(kill.cgroup == "/kubepods/pod1/c1");
   CHECK(kill.limit_cgroup == "/kubepods/pod1");
   CHECK(kill.pid == 0);
 }
 
-TEST_CASE("a cgroup's name is taken out of the log's escapes") {
+TEST_CASE("escapes in a cgroup's name are decoded") {
   CHECK(unescape("/a\\x5cx2db") == "/a\\x2db");
   CHECK(unescape("\\x4") == "\\x4");
   CHECK(unescape("\\xzz\\") == "\\xzz\\");
 }
 
-TEST_CASE("lines that are no records, cut short or foreign are nothing") {
+TEST_CASE("lines that are no records, truncated or unrelated give nothing") {
   for (std::string_view line :
        {"", ";", ",;", "6,1,1,-", " SUBSYSTEM=memory", "x,1,1,-;oom-kill:constraint=A,task_memcg=/a,task=x",
         "6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG", "6,1,1,-;oom-kill:constraint=A,task_memcg=/a",
@@ -109,7 +109,7 @@ TEST_CASE("lines that are no records, cut short or foreign are nothing") {
     CHECK(all({line}).empty());
 }
 
-TEST_CASE("a path belongs to the deepest pod or container that is known of it") {
+TEST_CASE("a path belongs to the deepest known pod or container in it") {
   CgroupIndex index;
   index.add_pod("kubepods/pod1", 10);
   index.add_container("kubepods/pod1/c1", 11, 10);
@@ -126,7 +126,7 @@ TEST_CASE("a path belongs to the deepest pod or container that is known of it") 
   CHECK(index.find("").pod == 0);
 }
 
-TEST_CASE("in a node that is itself a container pods are found, services of its neighbours are not") {
+TEST_CASE("on a node that is a container, its pods are found, but not services of its neighbours") {
   CgroupIndex index;
   index.add_pod("kubelet/kubepods/pod1", 10);
   index.add_container("kubelet/kubepods/pod1/c1", 11, 10);
@@ -135,7 +135,7 @@ TEST_CASE("in a node that is itself a container pods are found, services of its 
   CHECK(index.find("/docker/other/system.slice/x.service").container == 0);
 }
 
-TEST_CASE("an event names the victim, its place, and the limit that was hit") {
+TEST_CASE("an event names the victim, its cgroup, and the limit that was hit") {
   CHECK(
       describe(all(kMemcgKill)[0]) ==
       "killed 'python3', pid 22699 in '/kubepods/pod1/c1'; the limit of '/kubepods/pod1' was hit: 32.0 MiB of 32.0 MiB in use");
@@ -145,7 +145,7 @@ TEST_CASE("an event names the victim, its place, and the limit that was hit") {
         "killed a process in (a name that is not text); the limit of '/b' was hit");
 }
 
-TEST_CASE("an event about kills without a log line says so") {
+TEST_CASE("an event about kills without a log line states that") {
   CHECK(describe_unexplained(2, 1 << 20, 32 << 20) ==
         "2 processes killed, which ones is not known; 1.0 MiB of 32.0 MiB in use now");
   CHECK(describe_unexplained(1, 1 << 20, -1) == "a process killed, which one is not known; 1.0 MiB in use now");

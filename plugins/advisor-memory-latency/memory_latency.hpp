@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long threads were held up for memory, as plain values: a histogram for each kind of stall. Pure: no clock, no
+// How long threads were stalled for memory, as plain values: a histogram for each kind of stall. Pure: no clock, no
 // files, no kernel. [any thread]
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace koord::memory_latency {
 
-// Numbered as the programs do (bpf/memory_latency/memory_latency.h).
+// Numbered as in the programs (bpf/memory_latency/memory_latency.h).
 enum class Kind { memcg_reclaim, direct_reclaim, compaction };
 inline constexpr std::array kKinds = {Kind::memcg_reclaim, Kind::direct_reclaim, Kind::compaction};
 std::string_view name_of(Kind kind);

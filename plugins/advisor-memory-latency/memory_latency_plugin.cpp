@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-memory-latency: how long the threads of the node, of every pod and of every container are held up by reclaim
-// and compaction of memory.
+// advisor-memory-latency: measures how long the threads of the node, each pod and each container are stalled by memory
+// reclaim and compaction.
 #include <optional>
 #include <string>
 
@@ -74,7 +74,7 @@ class MemoryLatency final : public koord::plugin::Advisor {
   const koord_svc_state* state_ = nullptr;
   koord::latency::MeasurementSeries itself_;
   std::optional<CgroupTree> tree_;
-  std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
+  std::optional<koord::tracing::TracingMarker> marker_;  // must outlive the programs
   std::optional<MemoryLatencyProbe> probe_;
   koord::latency::LevelSeries<Stalls, MemoryMetrics, MemorySeries> series_;
   std::optional<std::uint64_t> window_begin_ns_;

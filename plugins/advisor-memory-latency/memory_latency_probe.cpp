@@ -17,7 +17,7 @@ static_assert(static_cast<int>(Kind::direct_reclaim) == MEMORY_STALL_DIRECT_RECL
 static_assert(static_cast<int>(Kind::compaction) == MEMORY_STALL_COMPACTION);
 static_assert(kKinds.size() == MEMORY_STALL_KINDS);
 
-// For raw_tracepoint: more threads than that stall at once on no machine that still works.
+// For raw_tracepoint: a machine on which more threads stall at once does not work any more.
 constexpr std::uint32_t kStalledThreads = 8192;
 
 std::vector<latency::ProgramSource> sources() {

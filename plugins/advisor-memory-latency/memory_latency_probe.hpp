@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryLatencyProbe owns the programs of bpf/memory_latency while they run in the kernel and reads their running
-// totals; the programs leave the kernel with it. Used by one thread at a time.
+// MemoryLatencyProbe owns the programs of bpf/memory_latency and reads their running totals. Its destructor unloads the
+// programs. Used by one thread at a time.
 #pragma once
 
 #include <array>
@@ -13,12 +13,13 @@
 
 namespace koord::memory_latency {
 
-// The cheaper one first.
+// Sources, the cheaper one first.
 inline constexpr std::array<std::string_view, 2> kSources = {"task_storage", "raw_tracepoint"};
 
 class MemoryLatencyProbe {
  public:
-  // `tree`: of the memory controller. Fails when the kernel refuses every source; the text then has the reason of each.
+  // Loads the programs. `tree`: hierarchy of the memory controller. Fails if the kernel refuses every source; the text
+  // then has the reason for each.
   static Result<MemoryLatencyProbe> open(const latency::CgroupTree& tree, const latency::SlotOptions& options);
 
   std::string_view source() const { return programs_.source(); }

@@ -19,7 +19,7 @@ using koord::test::FakeNode;
 
 namespace {
 
-// In [2048, 4096) µs.
+// Returns n stalls in [2048, 4096) µs.
 Stalls stalls(Kind kind, std::uint64_t n, std::uint64_t each_ns = 3'000'000) {
   Stalls stalls;
   Histogram& histogram = stalls.of(kind);
@@ -57,7 +57,7 @@ TEST_CASE("stalls of any kind make a window that is not empty") {
   CHECK_FALSE(stalls(Kind::compaction, 1).empty());
 }
 
-TEST_CASE("a cgroup's window has what was added of each kind, the node's what was added in all") {
+TEST_CASE("a cgroup's window has the increase of each kind, and the node's window the increase in total") {
   Windows windows;
   windows.advance({.cgroups = {{7, stalls(Kind::memcg_reclaim, 10)}}, .unassigned = Stalls{}});
   windows.advance({.cgroups = {{7, sum(stalls(Kind::memcg_reclaim, 12), stalls(Kind::direct_reclaim, 1))}},
@@ -81,7 +81,7 @@ TEST_CASE("the stalled time is a running total for each kind, from the first tic
   CHECK(host.value("container_memory_stall_seconds_total", {{"kind", "direct_reclaim"}}) == 0.0);
 }
 
-TEST_CASE("mean and 99 % quantile are of the last period with stalls: a period without has none, not zero") {
+TEST_CASE("mean and 99 % quantile refer to the last period with stalls: a period without stalls has none, not zero") {
   const FakeNode node = v2_node();
   FakeHost host(node);
   MemorySeries series(MemoryMetrics(host.abi(), "container", false), KOORD_NO_SUBJECT);
@@ -94,7 +94,7 @@ TEST_CASE("mean and 99 % quantile are of the last period with stalls: a period w
   CHECK(host.value("container_memory_latency_mean_seconds").value() == doctest::Approx(0.0021));
 }
 
-TEST_CASE("the stall ratio is the threads held up on average; a window of unknown length has none") {
+TEST_CASE("the stall ratio is the average number of stalled threads; a window of unknown length has none") {
   const FakeNode node = v2_node();
   FakeHost host(node);
   MemorySeries series(MemoryMetrics(host.abi(), "container", false), KOORD_NO_SUBJECT);
@@ -106,7 +106,7 @@ TEST_CASE("the stall ratio is the threads held up on average; a window of unknow
   CHECK(host.value("container_memory_stall_ratio") == 0.0);
 }
 
-TEST_CASE("where the kernel refuses every source the plugin is absent, with the reason of each") {
+TEST_CASE("if the kernel refuses every source the plugin is absent, with the reason for each") {
   const FakeNode node = v2_node();
   FakeHost host(node, R"({"btf": "/dev/null"})");
   FakeInstance advisor(host, koord_entry_v1());
@@ -115,7 +115,7 @@ TEST_CASE("where the kernel refuses every source the plugin is absent, with the 
   CHECK(advisor.why().find("raw_tracepoint: ") != std::string::npos);
 }
 
-TEST_CASE("without a tree of the memory controller the plugin is absent") {
+TEST_CASE("without a hierarchy of the memory controller the plugin is absent") {
   const FakeNode node({{"proc/self/cgroup", "4:memory:/\n"}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -123,7 +123,7 @@ TEST_CASE("without a tree of the memory controller the plugin is absent") {
   CHECK(advisor.why().find("no tree of the memory controller") != std::string::npos);
 }
 
-TEST_CASE("after the machine went down with its programs the plugin is absent, says so and records it") {
+TEST_CASE("after the machine went down with its programs the plugin is absent, and reports and records that") {
   FakeNode node = v2_node();
   node.write("proc/sys/kernel/random/boot_id", "11111111-1111-1111-1111-111111111111\n");
   node.write("state/advisor-memory-latency.tracing-abcdef", "22222222-2222-2222-2222-222222222222");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of memory latency, of one level (node, pod or container) each, and the series of one subject. Used on the
+// The metrics of memory latency for one level (node, pod or container), and the series of one subject. Used on the
 // plugin's strand.
 #pragma once
 
@@ -27,8 +27,8 @@ class MemorySeries {
   MemorySeries() = default;
   MemorySeries(const MemoryMetrics& metrics, std::uint64_t subject);
 
-  // Adds a window of this length, nothing for one that began before the agent did, to the running totals and puts both
-  // into the batch.
+  // Adds a window to the running totals and adds both to the batch. `length_ns`: length of the window; nullopt if it
+  // began before the agent started.
   void report(const Stalls& window, std::optional<std::uint64_t> length_ns, plugin::Batch& batch,
               latency::CumulativeCounts& counts);
 

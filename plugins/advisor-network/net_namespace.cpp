@@ -15,7 +15,7 @@ std::string directory(const std::string& proc_root, pid_t pid) {
   return proc_root + "/" + std::to_string(pid) + "/net";
 }
 
-// A process that ends while it is looked at shows as one of these.
+// Maps errors of a process that ends while it is read.
 Error gone_or(Error error) {
   if (error.is(std::errc::invalid_argument) || error.is(std::errc::no_such_process))
     error.code = std::make_error_code(std::errc::no_such_file_or_directory);
@@ -59,7 +59,7 @@ Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid, Read w
   Result<std::string> dev = read_file_at(dir->get(), "dev");
   if (!dev) return gone_or(std::move(dev).error());
   Namespace space{{found.st_dev, found.st_ino}, parse_dev(*dev), {}};
-  // A kernel without IPv4 has neither.
+  // A kernel without IPv4 has neither file.
   if (what == Read::interfaces_and_tcp)
     space.tcp =
         parse_tcp(read_file_at(dir->get(), "snmp").value_or(""), read_file_at(dir->get(), "netstat").value_or(""));
@@ -67,8 +67,8 @@ Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid, Read w
 }
 
 std::optional<pid_t> process_in(const std::string& cgroup_root, std::string_view cgroup) {
-  // The places of the hierarchies on v2, v1 and hybrid nodes. All processes of a pod are in each hierarchy with a
-  // controller: the first one that has the pod counts.
+  // The hierarchies on v2, v1 and hybrid nodes. Each hierarchy with a controller has all processes of a pod, so the
+  // first one with the pod is used.
   for (const char* hierarchy : {"", "/cpu", "/memory", "/pids", "/cpu,cpuacct", "/unified", "/systemd"}) {
     const std::string directory = cgroup_root + hierarchy + "/" + std::string(cgroup);
     if (node::exists(directory)) return process_below(directory, 4);

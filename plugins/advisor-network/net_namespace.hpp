@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network namespaces as /proc shows them, through one of the processes in each: no setns(2), no privilege but to see
-// the process. Nothing is kept open: an open file of net/ would keep a namespace alive after its pod.
+// Reads network namespaces through /proc, by one process in each. This needs no setns(2) and no privilege except to see
+// the process. No file is kept open, because an open file of net/ would keep a namespace alive after its pod.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@
 
 namespace koord::network {
 
-// Identity of a namespace. The kernel makes the files of net/ once for each, so their inode identifies it, also for a
-// reader without permission for the link ns/net.
+// Identity of a namespace. The kernel creates the files of net/ once for each namespace, so their inode identifies it,
+// even without permission to read the link ns/net.
 struct NamespaceId {
   dev_t device = 0;
   ino_t inode = 0;
@@ -26,22 +26,24 @@ struct NamespaceId {
 struct Namespace {
   NamespaceId id;
   Interfaces interfaces;
-  Tcp tcp;  // nothing known, unless asked for
+  Tcp tcp;  // unknown unless requested
 };
 
-// The kernel adds TCP's counters up over all CPUs for each reader, which takes ten times as long as the interfaces do.
+// Selects what is read. For TCP's counters the kernel adds up all CPUs at each read, which takes ten times as long as
+// the interfaces.
 enum class Read { interfaces, interfaces_and_tcp };
 
-// Nothing when the process has ended.
+// Returns nullopt if the process has ended.
 std::optional<NamespaceId> namespace_of(const std::string& proc_root, pid_t pid);
 
-// Reads one process, even if its number is reused meanwhile. An error with no_such_file_or_directory: it has ended.
+// Reads the namespace of one process, even if its pid is reused meanwhile. Error no_such_file_or_directory: the process
+// has ended.
 Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid, Read what);
 
-// Returns a process of the cgroup or of one below it. Nothing: none, or not in the reader's pid namespace.
+// Returns a process of the cgroup or of one below it. nullopt: none, or none in the reader's pid namespace.
 std::optional<pid_t> process_in(const std::string& cgroup_root, std::string_view cgroup);
 
-// A network card, virtual or not, and no bridge, veth, VLAN or tunnel.
+// Returns whether the interface is a network card, real or virtual, and not a bridge, veth, VLAN or tunnel.
 bool is_card(const std::string& sys_root, const std::string& interface);
 
 }  // namespace koord::network

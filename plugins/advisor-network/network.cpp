@@ -6,7 +6,7 @@
 namespace koord::network {
 namespace {
 
-// bytes packets errs drop and four more.
+// Parses "bytes packets errs drop" and four more numbers.
 std::optional<Traffic> parse_traffic(std::string_view& rest) {
   std::uint64_t values[8];
   for (std::uint64_t& value : values) {
@@ -17,7 +17,7 @@ std::optional<Traffic> parse_traffic(std::string_view& rest) {
   return Traffic{values[0], values[1], values[2], values[3]};
 }
 
-// The rest of the next line that begins with "protocol: ".
+// Returns the rest of the next line that begins with "protocol: ".
 std::optional<std::string_view> next_line_of(std::string_view& text, std::string_view protocol) {
   while (const auto line = next_field(text, '\n')) {
     if (line->size() > protocol.size() && line->starts_with(protocol) && (*line)[protocol.size()] == ':')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-network: traffic and TCP's retransmits of the node, of pods and of containers outside pods.
+// advisor-network: measures traffic and TCP retransmits of the node, of pods and of containers outside of pods.
 #include <algorithm>
 #include <optional>
 
@@ -34,11 +34,12 @@ constexpr char kConfigSchema[] = R"({
     "perInterface": {"type": "boolean", "description": "a series for each interface of a pod instead of their sum; default: false"}
   }})";
 
-// One pod, or container outside any pod; `series` is nothing for containers of pods, which share their pod's namespace.
+// Meter of a pod, or of a container outside of pods. `series` is nullopt for containers of pods, which share their
+// pod's namespace.
 struct Meter {
   std::optional<NetworkSeries> series = {};
   bool is_pod = false;
-  std::optional<pid_t> process = {};  // through which its namespace is seen
+  std::optional<pid_t> process = {};  // the process through which the namespace is read
   std::optional<NamespaceId> space = {};
 };
 
@@ -65,7 +66,7 @@ class Network final : public koord::plugin::Advisor {
     what_ = tcp_ns_ == 0 || now_ns >= tcp_ns_ + kTcpPeriodNs ? Read::interfaces_and_tcp : Read::interfaces;
     if (what_ == Read::interfaces_and_tcp) tcp_ns_ = now_ns;
     std::optional<Failure> failure = measure_node();
-    // The node is measured also while the pods are not known.
+    // Measures the node even while the pods are unknown.
     const std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (snapshot && snapshot->version(KOORD_ON_PODS) != 0) {
       meters_.follow(*snapshot, [this](const Subject& subject) { return meter_of(subject); });
@@ -81,7 +82,7 @@ class Network final : public koord::plugin::Advisor {
     auto node = koord::network::read_namespace(roots_.proc, kInit, what_);
     if (!node) return Failure(KOORD_E_IO, node.error().message());
     host_space_ = node->id;
-    // Bridges, bonds and veths carry what the cards carry. A node that is a container itself has no card.
+    // Bridges, bonds and veths carry the same traffic as the cards. A node that is itself a container has no card.
     const auto is_card = [&](const std::string& name) { return koord::network::is_card(roots_.sys, name); };
     const bool has_card = std::any_of(node->interfaces.begin(), node->interfaces.end(),
                                       [&](const auto& entry) { return is_card(entry.first); });
@@ -106,7 +107,7 @@ class Network final : public koord::plugin::Advisor {
     return failure;
   }
 
-  // Another process when the one that was known has ended, or its number is another's now.
+  // Finds another process if the known one has ended or its pid belongs to another process now.
   void find_namespace(Meter& meter, std::string_view cgroup) {
     if (meter.process) {
       const auto now = koord::network::namespace_of(roots_.proc, *meter.process);
@@ -124,7 +125,7 @@ class Network final : public koord::plugin::Advisor {
       if (space.error().is(std::errc::no_such_file_or_directory)) return;
       throw Failure(KOORD_E_IO, space.error().message());
     }
-    if (space->id != meter.space) {  // since it was looked at a moment ago
+    if (space->id != meter.space) {  // it has changed a moment ago
       meter.process = {};
       return;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of one level (node, pod, container) and the series of one namespace in it.
+// The metrics of one level (node, pod or container), and the series of one namespace.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class NetworkSeries {
  public:
   NetworkSeries(const LevelMetrics& metrics, std::uint64_t subject) : metrics_(&metrics), subject_(subject) {}
 
-  // `interface`: its label; empty: a sum over interfaces, without one.
+  // `interface`: value of the label; empty: a sum over interfaces, without the label.
   void add(const std::string& interface, const Interface& traffic, plugin::Batch& batch);
   void add(const Tcp& tcp, plugin::Batch& batch);
 
@@ -44,7 +44,7 @@ class NetworkSeries {
   void add(std::optional<std::uint64_t> value, const plugin::Metric& metric, std::uint64_t& series,
            plugin::Batch& batch) const;
 
-  const LevelMetrics* metrics_;  // outlives the series
+  const LevelMetrics* metrics_;  // must outlive the series
   std::uint64_t subject_;
   std::map<std::string, OfInterface> interfaces_;
   std::uint64_t segments_sent_ = 0, retransmits_ = 0, listen_drops_ = 0;

@@ -45,7 +45,7 @@ koord::state::Pod pod(const std::string& name) {
   return pod;
 }
 
-// A node of cgroup v2 with the pods "web" of a namespace of its own and "agent" on the host's network.
+// A cgroup v2 node with a pod "web" in its own namespace and a pod "agent" on the host's network.
 struct NetworkFixture {
   explicit NetworkFixture(const char* config = "{}") : host(node, config) {
     add_process(node, 1, line("eth0", 1000) + line("cni0", 500) + line("veth1", 500));
@@ -69,13 +69,13 @@ struct NetworkFixture {
 
 }  // namespace
 
-TEST_CASE("an interface has what it received and what it sent") {
+TEST_CASE("an interface has its received and its sent traffic") {
   const Interfaces interfaces = parse_dev(kHeader + kLoopback + line("eth0", 5));
   CHECK(interfaces.size() == 2);
   CHECK(interfaces.at("eth0") == Interface{{5, 20, 3, 4}, {50, 60, 7, 8}});
 }
 
-TEST_CASE("a name that fills its column touches the first number, and long numbers touch nothing") {
+TEST_CASE("a long interface name may touch the first number, and long numbers are parsed") {
   CHECK(parse_dev("enp0s31f6:18446744073709551615 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2\n").at("enp0s31f6").received.bytes ==
         UINT64_MAX);
 }
@@ -85,7 +85,7 @@ TEST_CASE("a line that is not an interface is left out") {
   CHECK(parse_dev("eth0: 1 2 3\n: 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2\neth1: x 1 1 1 1 1 1 1 2 2 2 2 2 2 2 2\n").empty());
 }
 
-TEST_CASE("counters are found by protocol and name, wherever this kernel has them") {
+TEST_CASE("counters are found by protocol and name, at any position") {
   CHECK(find_counter(kSnmp, "Tcp", "RetransSegs") == 5);
   CHECK(find_counter(kSnmp, "Udp", "InDatagrams") == 7);
   CHECK_FALSE(find_counter(kSnmp, "Tcp", "MaxConn"));
@@ -100,13 +100,13 @@ TEST_CASE("TCP is unknown, not zero, without IPv4") {
   CHECK(parse_tcp("", "") == Tcp{});
 }
 
-TEST_CASE("a process is found in the cgroup or below it, in whatever hierarchy") {
+TEST_CASE("a process is found in the cgroup or below it, in any hierarchy") {
   FakeNode node({{"cgroup/memory/kubepods/p/deep/cgroup.procs", "0\n42\n43\n"}, {"cgroup/cpu/", ""}});
   CHECK(process_in(node.roots().cgroup, "kubepods/p") == 42);
   CHECK_FALSE(process_in(node.roots().cgroup, "kubepods/other"));
 }
 
-TEST_CASE("our own namespace is that of our thread, and a process that has ended has none") {
+TEST_CASE("our own namespace is the one of our thread, and a process that has ended has none") {
   const auto own = read_namespace("/proc", ::getpid(), Read::interfaces_and_tcp);
   REQUIRE(own);
   CHECK(own->id == namespace_of("/proc", ::getpid()));
@@ -145,14 +145,14 @@ TEST_CASE("TCP's counters are read every 30 s, the traffic at each tick") {
   CHECK(fixture.of_pod("pod_network_tcp_retransmits_total") == 6.0);
 }
 
-TEST_CASE("the node's traffic is that of its cards, not of what is between them and the pods") {
+TEST_CASE("the node's traffic is that of its cards, not of virtual interfaces for pods") {
   NetworkFixture fixture;
   CHECK(fixture.advisor.collect() == KOORD_OK);
   CHECK(fixture.host.value("node_network_receive_bytes_total") == 1000.0);
   CHECK(fixture.host.value("node_network_tcp_retransmits_total") == 5.0);
 }
 
-TEST_CASE("a node without cards, which is a container itself, has the traffic of all interfaces but the loopback") {
+TEST_CASE("a node without cards, which is itself a container, has the traffic of all interfaces but the loopback") {
   NetworkFixture fixture;
   fixture.node.remove("sys/class/net");
   CHECK(fixture.advisor.collect() == KOORD_OK);
@@ -166,7 +166,8 @@ TEST_CASE("pods on the host's network have no series and are counted") {
   CHECK(fixture.host.value("node_host_network_pods") == 1.0);
 }
 
-TEST_CASE("after the end of the process another one of the pod is read, and a pod without processes has no values") {
+TEST_CASE(
+    "after the end of the process another process of the pod is read, and a pod without processes has no values") {
   NetworkFixture fixture;
   CHECK(fixture.advisor.collect() == KOORD_OK);
   fixture.node.remove("proc/100");
@@ -178,7 +179,7 @@ TEST_CASE("after the end of the process another one of the pod is read, and a po
   CHECK(fixture.of_pod("pod_network_receive_bytes_total") == 90.0);
 }
 
-TEST_CASE("the number of an ended process that another one has now does not give the pod the other's traffic") {
+TEST_CASE("if the pid of an ended process is reused, the pod does not get the other process's traffic") {
   NetworkFixture fixture;
   CHECK(fixture.advisor.collect() == KOORD_OK);
   fixture.node.remove("proc/100");
@@ -190,7 +191,7 @@ TEST_CASE("the number of an ended process that another one has now does not give
   CHECK(fixture.host.value("node_host_network_pods") == 1.0);
 }
 
-TEST_CASE("a container outside Kubernetes with a namespace of its own has series of its own, a service does not") {
+TEST_CASE("a container outside Kubernetes with its own namespace has its own series, but a service has none") {
   NetworkFixture fixture;
   koord::state::Container container, service;
   container.name = "docker-web";
@@ -205,7 +206,7 @@ TEST_CASE("a container outside Kubernetes with a namespace of its own has series
   CHECK(fixture.host.value("node_host_network_pods") == 1.0);
 }
 
-TEST_CASE("by configuration each interface of a pod has series of its own") {
+TEST_CASE("by configuration each interface of a pod has its own series") {
   NetworkFixture fixture(R"({"perInterface": true})");
   CHECK(fixture.advisor.collect() == KOORD_OK);
   CHECK(fixture.of_pod("pod_network_receive_bytes_total", {{"interface", "eth0"}}) == 70.0);
@@ -213,7 +214,7 @@ TEST_CASE("by configuration each interface of a pod has series of its own") {
   CHECK(fixture.host.series("pod_network_receive_bytes_total").size() == 2);
 }
 
-TEST_CASE("the node is measured while the pods are not known") {
+TEST_CASE("the node is measured before the pods are known") {
   FakeNode node;
   add_process(node, 1, line("eth0", 5));
   FakeHost host(node);

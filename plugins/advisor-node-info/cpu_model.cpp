@@ -8,7 +8,7 @@
 namespace koord::node_info {
 namespace {
 
-// MIDR_EL1: bits 31..24 and 15..4; of parts, those found in servers.
+// Parts of MIDR_EL1: the implementer is in bits 31..24, the part in bits 15..4. Only parts found in servers are listed.
 struct Implementer {
   std::string_view number, name;
 };
@@ -30,7 +30,7 @@ constexpr Part parts[] = {
     {"0x70", "0x663", "FTC663"},      {"0xc0", "0xac3", "Ampere-1"},    {"0xc0", "0xac4", "Ampere-1a"},
 };
 
-// The values behind the keys that name a CPU, of the first one that has them.
+// Values of the keys that name a CPU, each from the first CPU that has the key.
 struct Entries {
   enum Key { model_name, cpu, vendor_id, implementer, part, n_keys };
   static constexpr std::array<std::string_view, n_keys> names = {"model name", "cpu", "vendor_id", "CPU implementer",

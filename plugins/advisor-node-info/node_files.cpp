@@ -9,7 +9,7 @@
 namespace koord::node_info {
 namespace {
 
-// The cache of level 1 for data; where the kernel has no id for it, its first CPU stands in.
+// Returns the id of the level 1 data cache, or the number of its first CPU if the kernel has no id.
 std::int32_t read_l1d(const std::string& cpu_dir) {
   for (const std::string& name : node::names_in(cpu_dir + "/cache")) {
     const std::string cache = cpu_dir + "/cache/" + name;
@@ -26,13 +26,13 @@ std::optional<bool> read_switch(const std::string& path, std::int64_t on) {
   return number ? std::optional(*number == on) : std::nullopt;
 }
 
-// intel_pstate says "no turbo"; acpi-cpufreq, amd-pstate and the arm64 drivers say "boost".
+// intel_pstate reports "no turbo"; acpi-cpufreq, amd-pstate and the arm64 drivers report "boost".
 std::optional<bool> read_turbo(const std::string& cpus_dir) {
   if (auto turbo = read_switch(cpus_dir + "/intel_pstate/no_turbo", 0)) return turbo;
   return read_switch(cpus_dir + "/cpufreq/boost", 1);
 }
 
-// With code and data prioritisation on there is no L3 of its own.
+// With code and data prioritization there is no common L3 mask.
 std::string read_l3_mask(const std::string& resctrl) {
   for (const char* resource : {"L3", "L3DATA", "L3CODE"}) {
     if (auto mask = node::read_text(resctrl + "/info/" + resource + "/cbm_mask")) return *mask;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the files of /proc and /sys about the node's hardware, as plain values. Runs no program.
+// Reads files of /proc and /sys about the node's hardware, as plain values. Executes no program.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace koord::node_info {
 
-// Completes the topology of the online CPUs (-1: unknown), in the order of their numbers.
+// Completes the topology of the online CPUs (-1: unknown), ordered by number.
 CpuFacts read_cpu_facts(const NodeRoots& roots, std::vector<Processor> online);
 
 // Reads these NUMA nodes; a kernel without NUMA has the node 0 with all memory. The error names the file.

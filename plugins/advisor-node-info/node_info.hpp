@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hardware of a node, from the text of the kernel's files to the stored facts. Pure: values in, values out.
+// Converts text of the kernel's files about a node's hardware to the stored facts. Pure: values in, values out.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ struct CpuModel {
   bool operator==(const CpuModel&) const = default;
 };
 
-// /proc/cpuinfo, of the first CPU: x86 has "model name" and "vendor_id", arm64 only the numbers of implementer and
-// part, for which known names stand in (arm64: Documentation/arch/arm64/cpu-feature-registers.rst, MIDR_EL1), POWER
-// "cpu".
+// Parses /proc/cpuinfo for the first CPU. x86 has "model name" and "vendor_id", POWER has "cpu". arm64 only has numbers
+// of implementer and part, which are replaced by known names (Documentation/arch/arm64/cpu-feature-registers.rst,
+// MIDR_EL1).
 CpuModel parse_cpuinfo(std::string_view text);
 
-// An online CPU. `core` and `l3` are those of the state's topology; sockets are numbered by their first CPU, as lscpu
-// does.
+// An online CPU. `core` and `l3` are those of the state's topology. Sockets are numbered by their first CPU, as in
+// lscpu.
 struct Processor {
   std::int32_t cpu = 0, core = 0, socket = 0, numa_node = 0;
   std::int32_t l1d = 0, l3 = 0;  // ids of caches
@@ -34,24 +34,24 @@ struct Processor {
 
 struct CpuFacts {
   CpuModel model;
-  std::optional<bool> smt;    // does the kernel say that hardware threads are on
-  std::optional<bool> turbo;  // may the clock rise above the nominal one
-  std::string l3_mask;        // of resctrl, hexadecimal; empty: no resctrl, or no L3 allocation
+  std::optional<bool> smt;    // whether the kernel reports that hardware threads are on
+  std::optional<bool> turbo;  // whether the clock may exceed the nominal one
+  std::string l3_mask;        // mask of resctrl in hexadecimal; empty: no resctrl or no L3 allocation
   std::vector<Processor> processors;
 };
 
 struct CpuCounts {
   std::size_t cpus = 0, cores = 0, sockets = 0;
-  std::size_t threads_per_core = 0;  // of the core that has most of them online
+  std::size_t threads_per_core = 0;  // of the core with most online threads
 };
 
 CpuCounts count(const std::vector<Processor>& processors);
-// Sockets by number of their first CPU; for a CPU without a core, one of its own.
+// Numbers sockets by their first CPU. A CPU without a core gets its own core.
 void number_sockets_and_cores(std::vector<Processor>& processors);
-// Returns the kernel's statement, else a conclusion from the cores.
+// Returns the kernel's value, or else derives it from the cores.
 bool has_threads(const CpuFacts& facts);
 
-// "MemTotal: 5 kB", and of a memory node "Node 0 MemTotal: 5 kB"; KiB, or a count of pages.
+// Values of "MemTotal: 5 kB", or of a memory node "Node 0 MemTotal: 5 kB", in KiB or as a number of pages.
 using Meminfo = std::map<std::string, std::uint64_t, std::less<>>;
 Meminfo parse_meminfo(std::string_view text);
 
@@ -61,9 +61,9 @@ struct HugePages {
   bool operator==(const HugePages&) const = default;
 };
 
-// "hugepages-2048kB" is 2048.
+// Returns 2048 for "hugepages-2048kB".
 std::optional<std::uint64_t> parse_hugepages_name(std::string_view name);
-// As Kubernetes writes it: "2Mi", "1Gi".
+// Returns the size in Kubernetes' format: "2Mi", "1Gi".
 std::string page_size_name(std::uint64_t size_kib);
 
 struct MemoryNode {
@@ -72,7 +72,7 @@ struct MemoryNode {
   std::vector<HugePages> huge_pages;
 };
 
-// The JSON of koordlet's facts node_cpu_info and node_numa_info.
+// Return the JSON of koordlet's facts node_cpu_info and node_numa_info.
 std::string cpu_info_json(const CpuFacts& facts);
 std::string numa_info_json(const std::vector<MemoryNode>& nodes);
 

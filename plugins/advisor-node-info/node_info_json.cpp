@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON has the form and the names of koordlet's: its consumers decode it by these names.
+// The JSON has koordlet's structure and names, because its consumers decode it by these names.
 #include "core/json/writer.hpp"
 #include "plugins/advisor-node-info/node_info.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-node-info: hardware of the node, as facts for others and as metrics.
+// advisor-node-info: reports the node's hardware as facts and as metrics.
 #include <algorithm>
 #include <utility>
 
@@ -80,7 +80,7 @@ class NodeInfo final : public koord::plugin::Advisor {
     if (failure) throw Failure(*failure);
   }
 
-  // CPUs came or went: a minute is too long for those who place workloads on them.
+  // Updates at once when CPUs appear or disappear: a minute would be too long for schedulers.
   void on_event(std::uint32_t what, std::uint64_t) override {
     if (what & KOORD_ON_TOPOLOGY) collect(clock_->now_ns(host()), 0);
   }

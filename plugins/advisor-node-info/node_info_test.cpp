@@ -40,31 +40,31 @@ struct NodeInfoFixture {
 
 }  // namespace
 
-TEST_CASE("x86 names its model and vendor") {
+TEST_CASE("x86 has its model and vendor") {
   constexpr std::string_view text =
       "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7B13\n\n"
       "processor\t: 1\nvendor_id\t: other\nmodel name\t: other\n";
   CHECK(parse_cpuinfo(text) == CpuModel{"AMD EPYC 7B13", "AuthenticAMD"});
 }
 
-TEST_CASE("arm64 gives numbers only, for which names of servers' CPUs are known") {
+TEST_CASE("arm64 only has numbers, which are replaced by known names of server CPUs") {
   CHECK(parse_cpuinfo("CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n") == CpuModel{"Neoverse-N1", "ARM"});
   CHECK(parse_cpuinfo("CPU implementer\t: 0x48\nCPU part\t: 0xd01\n") == CpuModel{"Kunpeng-920", "HiSilicon"});
   CHECK(parse_cpuinfo("CPU implementer\t: 0x41\nCPU part\t: 0xfff\n") == CpuModel{"part 0xfff", "ARM"});
   CHECK(parse_cpuinfo("CPU implementer\t: 0x99\nCPU part\t: 0x1\n") == CpuModel{"part 0x1", "0x99"});
 }
 
-TEST_CASE("POWER names its model as its cpu") {
+TEST_CASE("POWER has its model in the key cpu") {
   CHECK(parse_cpuinfo("processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t: 3.8GHz\n").model ==
         "POWER9, altivec supported");
 }
 
-TEST_CASE("a cpuinfo that names no CPU gives no model") {
+TEST_CASE("a cpuinfo without a CPU name gives no model") {
   CHECK(parse_cpuinfo("") == CpuModel{});
   CHECK(parse_cpuinfo("processor : 0\nmodel : 85\nmodel name\n:\n") == CpuModel{});
 }
 
-TEST_CASE("meminfo is the same of the machine and of a memory node") {
+TEST_CASE("meminfo has the same format for the machine and for a memory node") {
   const Meminfo machine = parse_meminfo("MemTotal:  5 kB\nActive(file):  3 kB\nHugePages_Total:   2\n");
   CHECK(machine == Meminfo{{"MemTotal", 5}, {"Active(file)", 3}, {"HugePages_Total", 2}});
   CHECK(parse_meminfo("Node 3 MemTotal:  5 kB\nNode 3 Active(file):  3 kB\nNode 3 HugePages_Total:   2\n") == machine);
@@ -82,7 +82,7 @@ TEST_CASE("huge pages are named by their size") {
   CHECK(page_size_name(64) == "64Ki");
 }
 
-TEST_CASE("sockets are numbered by their first CPU, and a CPU without a core is one of its own") {
+TEST_CASE("sockets are numbered by their first CPU, and a CPU without a core gets its own core") {
   std::vector<Processor> processors = {{.cpu = 0, .core = 0, .socket = 36},
                                        {.cpu = 1, .core = -1, .socket = 3180},
                                        {.cpu = 2, .core = -1, .socket = 36}};
@@ -90,14 +90,14 @@ TEST_CASE("sockets are numbered by their first CPU, and a CPU without a core is 
   CHECK(processors == std::vector<Processor>{{.cpu = 0}, {.cpu = 1, .core = 1, .socket = 1}, {.cpu = 2, .core = 2}});
 }
 
-TEST_CASE("hardware threads are on when the kernel says so, and without its word when a core has two") {
+TEST_CASE("hardware threads are on if the kernel reports it, or else if a core has two") {
   const std::vector<Processor> two_threads = {{.cpu = 0, .core = 0}, {.cpu = 1, .core = 0}};
   CHECK(has_threads({.smt = true, .processors = {{.cpu = 0}}}));
   CHECK_FALSE(has_threads({.smt = false, .processors = two_threads}));
   CHECK(has_threads({.processors = two_threads}));
 }
 
-TEST_CASE("node_cpu_info has koordlet's shape") {
+TEST_CASE("node_cpu_info has koordlet's structure") {
   const CpuFacts facts{.model = {"M", "V"},
                        .smt = false,
                        .turbo = true,
@@ -112,7 +112,7 @@ TEST_CASE("node_cpu_info has koordlet's shape") {
           R"(]},"socketToCPU":{"1":[)" + cpu + R"(]},"l3ToCPU":{"8":[)" + cpu + "]}}}");
 }
 
-TEST_CASE("node_numa_info has koordlet's shape, without values unknown to the kernel") {
+TEST_CASE("node_numa_info has koordlet's structure, without values unknown to the kernel") {
   const std::string meminfo = R"({"mem_total":9,"s_unclaim":2})", pages = R"({"2048":{"numPages":4,"pageSize":2048}})";
   CHECK(numa_info_json({{.id = 1,
                          .meminfo = {{"MemTotal", 9}, {"SUnreclaim", 2}, {"KReclaimable", 1}},
@@ -121,7 +121,7 @@ TEST_CASE("node_numa_info has koordlet's shape, without values unknown to the ke
             R"(}],"memInfoMap":{"1":)" + meminfo + R"(},"hugePagesMap":{"1":)" + pages + "}}");
 }
 
-TEST_CASE("turbo is what intel_pstate or the boost of cpufreq says, else not known") {
+TEST_CASE("turbo is the value of intel_pstate or of cpufreq's boost, else unknown") {
   FakeNode node;
   CHECK_FALSE(read_cpu_facts(node.roots(), {}).turbo);
   node.write("sys/devices/system/cpu/cpufreq/boost", "1\n");
@@ -130,7 +130,7 @@ TEST_CASE("turbo is what intel_pstate or the boost of cpufreq says, else not kno
   CHECK(read_cpu_facts(node.roots(), {}).turbo == false);
 }
 
-TEST_CASE("the L3 mask is that of the data if code and data have separate masks") {
+TEST_CASE("the L3 mask is that of data if code and data have separate masks") {
   FakeNode node({{"resctrl/info/L3DATA/cbm_mask", "3ff\n"}, {"resctrl/info/L3CODE/cbm_mask", "3fe\n"}});
   CHECK(read_cpu_facts(node.roots(), {}).l3_mask == "3ff");
   node.write("resctrl/info/L3/cbm_mask", "7ff\n");
@@ -159,7 +159,7 @@ TEST_CASE("hyper-threads off") {
   CHECK(contains(fact(fixture.host, "node_cpu_info"), R"("hyperThreadEnabled":false)"));
 }
 
-TEST_CASE("CPUs taken offline leave the list at once, and come back to their place") {
+TEST_CASE("CPUs taken offline leave the list at once, and return to their place") {
   NodeInfoFixture fixture(koord::test::two_sockets_with_threads());
   const std::string before = fact(fixture.host, "node_cpu_info");
   lay_out(fixture.node, without_cpus(koord::test::two_sockets_with_threads(), {3, 11}));
@@ -197,12 +197,12 @@ TEST_CASE("an arm64 server with 64 KiB pages") {
   CHECK(contains(fact(fixture.host, "node_numa_info"), R"("16777216":{"numPages":0,"pageSize":16777216})"));
 }
 
-TEST_CASE("an accelerator's NUMA node is not one of the node's") {
+TEST_CASE("an accelerator's NUMA node is not counted as a node of the machine") {
   NodeInfoFixture fixture(koord::test::with_generic_initiator());
   CHECK(fixture.host.series("node_numa_memory_total_bytes").size() == 2);
 }
 
-TEST_CASE("a NUMA node with a broken meminfo fails the NUMA round only, and the last fact stays") {
+TEST_CASE("a NUMA node with an invalid meminfo only fails the NUMA round, and the last fact is kept") {
   NodeInfoFixture fixture(koord::test::two_sockets_with_threads());
   const std::string before = fact(fixture.host, "node_numa_info");
   fixture.node.write("sys/devices/system/node/node1/meminfo", "\n");
@@ -213,7 +213,7 @@ TEST_CASE("a NUMA node with a broken meminfo fails the NUMA round only, and the 
   CHECK(fixture.host.value("collect_node_cpu_info_total", {{"status", "succeeded"}}) == 2.0);
 }
 
-TEST_CASE("as long as the topology is not known the tick says so") {
+TEST_CASE("while the topology is unknown the tick reports that") {
   FakeNode node;
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());

@@ -24,7 +24,7 @@ Result<std::string_view> KeptFile::read() {
     if (text) return text;
     if (!text.error().is(std::errc::message_size) || buffer_.size() >= kMaxFileBytes)
       return std::move(text).error().context("cannot read '" + path_ + "'");
-    buffer_.resize(buffer_.size() * 2);  // /proc/stat grows with the CPUs
+    buffer_.resize(buffer_.size() * 2);  // the size of /proc/stat depends on the number of CPUs
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node's files that this advisor reads each tick, kept open.
+// The node's files that this advisor reads each tick. They stay open.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace koord::node_resource {
 
-// A file that is opened once and read from its start each time. The text is valid until the next read.
+// A file that is opened once and read from its begin each time. The text is valid until the next read.
 class KeptFile {
  public:
   KeptFile() = default;
@@ -26,7 +26,7 @@ class KeptFile {
   std::vector<char> buffer_;
 };
 
-// nodeN/meminfo of every NUMA node, by node id. Those of accelerators (listed in has_generic_initiator) that have no
+// Opens nodeN/meminfo of every NUMA node, by node id. Nodes of accelerators (listed in has_generic_initiator) without
 // memory are left out.
 Result<std::map<std::uint32_t, KeptFile>> open_numa_meminfo(const std::string& sys_root);
 

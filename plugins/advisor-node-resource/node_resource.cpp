@@ -71,8 +71,8 @@ CpuUsage CpuSampler::sample(const CpuTicks& ticks, std::uint64_t t_ns,
     auto numa_node = numa_node_of.find(cpu);
     if (rate && numa_node != numa_node_of.end()) usage.numa_cores[numa_node->second] += *rate * ns_per_tick_;
   }
-  // An offline CPU is forgotten, because its counter stands still. When it is back online, its rate has no earlier
-  // value.
+  // Removes offline CPUs, because their counters do not advance. A CPU that is back online has no previous value and so
+  // no rate at first.
   std::erase_if(per_cpu_, [&ticks](const auto& entry) { return !ticks.per_cpu.contains(entry.first); });
   return usage;
 }

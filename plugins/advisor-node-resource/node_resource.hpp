@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the text of the kernel's files to what a node uses. Pure: no file, no clock, no host.
+// Computes a node's usage from the text of the kernel's files. Pure: no file, no clock, no host.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +13,34 @@
 
 namespace koord::node_resource {
 
-// Ticks of USER_HZ a CPU was not idle: user + nice + system + irq + softirq, as koordlet counts them. Idle, iowait and
-// steal are not the node's use; guest time is inside user time.
+// USER_HZ ticks in which a CPU was busy: user + nice + system + irq + softirq, like in koordlet. Idle, iowait and steal
+// are no usage of the node; guest time is included in user time.
 struct CpuTicks {
   std::int64_t node = 0;                          // the line "cpu"
-  std::map<std::uint32_t, std::int64_t> per_cpu;  // the lines "cpuN": online CPUs only
+  std::map<std::uint32_t, std::int64_t> per_cpu;  // the lines "cpuN", only online CPUs
 };
 
-// /proc/stat.
+// Parses /proc/stat.
 Result<CpuTicks> parse_stat(std::string_view text);
 
-// /proc/meminfo: MemTotal - MemAvailable, in bytes.
+// Parses /proc/meminfo: MemTotal - MemAvailable, in bytes.
 Result<double> parse_used_memory(std::string_view text);
 
-// /sys/bus/node/devices/nodeN/meminfo: MemTotal - (MemFree + Active(file) + Inactive(file) + SReclaimable), in bytes,
-// at least 0; there is no MemAvailable per NUMA node.
+// Parses /sys/bus/node/devices/nodeN/meminfo: MemTotal - (MemFree + Active(file) + Inactive(file) + SReclaimable), in
+// bytes, at least 0. There is no MemAvailable per NUMA node.
 Result<double> parse_numa_used_memory(std::string_view text);
 
 struct CpuUsage {
   std::optional<double> node_cores;
-  std::map<std::uint32_t, double> numa_cores;  // by NUMA node id; a node without a CPU with a rate is left out
+  std::map<std::uint32_t, double> numa_cores;  // by NUMA node id; nodes without a CPU that has a rate are left out
 };
 
-// Turns cumulative ticks into cores. Keeps the reading before.
+// Converts cumulative ticks to cores. Keeps the previous reading.
 class CpuSampler {
  public:
   CpuSampler(double ticks_per_second, std::uint64_t max_gap_ns);
 
-  // `numa_node_of` maps a CPU to its NUMA node; CPUs it does not name count for the node only.
+  // `numa_node_of` maps a CPU to its NUMA node; other CPUs count for the node only.
   CpuUsage sample(const CpuTicks& ticks, std::uint64_t t_ns,
                   const std::map<std::uint32_t, std::uint32_t>& numa_node_of);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-node-resource: CPU and memory of the node and of its NUMA nodes.
+// advisor-node-resource: reports CPU and memory of the node and of its NUMA nodes.
 #include <unistd.h>
 
 #include <optional>
@@ -25,7 +25,7 @@ using koord::plugin::Snapshot;
 using koord::plugin::value_or_fail;
 
 constexpr std::chrono::nanoseconds kPeriod = 1s;
-// A rate over more than 20 periods says little about now; koordlet forgets its last value after as long.
+// A rate over more than 20 periods does not describe the present. koordlet drops its last value after the same time.
 constexpr std::uint64_t kMaxGapNs = std::chrono::nanoseconds(20 * kPeriod).count();
 
 class NodeResource final : public koord::plugin::Advisor {
@@ -51,7 +51,7 @@ class NodeResource final : public koord::plugin::Advisor {
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     refresh_topology();
-    // Readable values are sent, also when another file fails; the first failure is the tick's.
+    // Readable values are sent even if another file fails. The tick fails with the first error.
     std::optional<Error> failure;
     auto keep = [&failure](Result<void> result) {
       if (!result && !failure) failure = result.error();
@@ -86,7 +86,7 @@ class NodeResource final : public koord::plugin::Advisor {
       numa_meminfo_.clear();
   }
 
-  // CPUs and memory nodes may be plugged while the node runs.
+  // CPUs and memory nodes may be hot-plugged.
   void refresh_topology() {
     std::optional<Snapshot> snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot || snapshot->version(KOORD_ON_TOPOLOGY) == topology_version_) return;
@@ -116,7 +116,7 @@ class NodeResource final : public koord::plugin::Advisor {
 
   Result<void> sample_numa_memory(std::uint32_t id, KeptFile& file) {
     Result<std::string_view> text = file.read();
-    // Unplugged: the topology will say so.
+    // The node was unplugged; the topology will be updated.
     if (!text && text.error().is(std::errc::no_such_device)) return {};
     if (!text) return std::move(text).error();
     numa_memory_.add(batch_, id, TRY(koord::node_resource::parse_numa_used_memory(*text)));

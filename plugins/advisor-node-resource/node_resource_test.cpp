@@ -31,20 +31,20 @@ TEST_CASE("busy ticks are user, nice, system, irq and softirq, not idle, iowait,
   CHECK(parsed->per_cpu == std::map<std::uint32_t, std::int64_t>{{0, 1}, {7, 3}});
 }
 
-TEST_CASE("a stat file that is empty, cut or not of numbers is refused with the reason") {
+TEST_CASE("a stat file that is empty, truncated or without numbers is refused with the reason") {
   CHECK(parse_stat("").error().message() == "/proc/stat has no line 'cpu'");
   CHECK(parse_stat("cpu  1 2 3\n").error().message() == "a cpu line of /proc/stat has fewer than 7 columns");
   CHECK(parse_stat("cpu  1 2 x 4 5 6 7\n").error().message() == "'x' is not an integer");
   CHECK_FALSE(parse_stat("cpux 1 2 3 4 5 6 7\n"));
 }
 
-TEST_CASE("used memory is total without available") {
+TEST_CASE("used memory is total minus available") {
   CHECK(*parse_used_memory("MemTotal:       1000 kB\nMemFree: 1 kB\nMemAvailable:    400 kB\n") == 600 * 1024);
   CHECK(*parse_used_memory("MemTotal: 10 kB\nMemAvailable: 40 kB\n") == 0);
   CHECK(parse_used_memory("MemTotal: 10 kB\n").error().text == "no line 'MemAvailable' in meminfo");
 }
 
-TEST_CASE("used memory of a NUMA node is what is neither free, file nor reclaimable slab") {
+TEST_CASE("used memory of a NUMA node excludes free memory, file pages and reclaimable slab") {
   constexpr std::string_view text =
       "Node 1 MemTotal:        1000 kB\nNode 1 MemFree:          100 kB\nNode 1 MemUsed:          900 kB\n"
       "Node 1 Active:           900 kB\nNode 1 Active(file):      50 kB\nNode 1 Inactive(file):    30 kB\n"
@@ -53,7 +53,7 @@ TEST_CASE("used memory of a NUMA node is what is neither free, file nor reclaima
   CHECK(parse_numa_used_memory("Node 0 MemTotal: 1 kB\n").error().text == "no line 'MemFree' in meminfo");
 }
 
-TEST_CASE("cores are busy ticks over elapsed time") {
+TEST_CASE("cores are busy ticks divided by elapsed time") {
   CpuSampler sampler(100, 20 * kSecond);
   CHECK_FALSE(sampler.sample(ticks(1000), kSecond, {}).node_cores);
   CHECK(*sampler.sample(ticks(1150), 2 * kSecond, {}).node_cores == doctest::Approx(1.5));
@@ -69,7 +69,7 @@ TEST_CASE("NUMA cores are sums over the CPUs of the node") {
   CHECK(usage.numa_cores.at(1) == doctest::Approx(0.2));
 }
 
-TEST_CASE("a CPU that was offline has no rate at first when it is back") {
+TEST_CASE("a CPU that is back online has no rate at first") {
   CpuSampler sampler(100, 20 * kSecond);
   std::map<std::uint32_t, std::uint32_t> numa{{0, 0}};
   sampler.sample(ticks(0, {{0, 0}}), kSecond, numa);
@@ -114,7 +114,7 @@ TEST_CASE("the plugin sends each NUMA node's memory under its own id") {
   CHECK(host.value("node_numa_memory_usage", {{"numa_node_id", "3"}}) == 6.0 * 1024);
 }
 
-TEST_CASE("each machine out there has the memory of as many NUMA nodes as it has, an accelerator's left out") {
+TEST_CASE("recorded machines have the memory of each of their NUMA nodes, except an accelerator's") {
   using namespace koord::test;
   const std::vector<std::pair<Machine, std::size_t>> machines = {{two_sockets_with_threads(), 2},
                                                                  {four_numa_nodes(), 4},
@@ -133,7 +133,7 @@ TEST_CASE("each machine out there has the memory of as many NUMA nodes as it has
   }
 }
 
-TEST_CASE("CPU of an offline CPU counts for no NUMA node, of all others for the one they are in") {
+TEST_CASE("CPU time of an offline CPU counts for no NUMA node, and that of other CPUs counts for their node") {
   using namespace koord::test;
   FakeNode node({{"cgroup/cgroup.controllers", "cpu"},
                  {"proc/stat", "cpu 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0\ncpu4 0 0 0 0 0 0 0\n"}});
@@ -150,7 +150,7 @@ TEST_CASE("CPU of an offline CPU counts for no NUMA node, of all others for the 
   CHECK(host.value("node_numa_cpu_usage", {{"numa_node_id", "1"}}).value() == doctest::Approx(0.25));
 }
 
-TEST_CASE("a memory node that is plugged in while the node runs is measured from then on") {
+TEST_CASE("a memory node that is hot-plugged is measured from then on") {
   using namespace koord::test;
   FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "cpu 1 0 0 0 0 0 0\n"}});
   lay_out(node, hyper_threads_off());
@@ -166,7 +166,7 @@ TEST_CASE("a memory node that is plugged in while the node runs is measured from
   CHECK(host.series("node_numa_memory_usage").size() == 4);
 }
 
-TEST_CASE("a broken stat file fails the tick with its reason and does not keep memory from being sent") {
+TEST_CASE("an invalid stat file fails the tick with its reason, but memory is sent") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu"}, {"proc/stat", "intr 1\n"}, {"proc/meminfo", kMeminfo}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -176,7 +176,7 @@ TEST_CASE("a broken stat file fails the tick with its reason and does not keep m
   CHECK(host.value("node_memory_usage") == 600.0 * 1024);
 }
 
-TEST_CASE("without /proc/stat the plugin does not begin, and says which file is missing") {
+TEST_CASE("without /proc/stat the plugin does not start, and the error names the missing file") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu"}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());

@@ -10,7 +10,7 @@ namespace {
 
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
-// 36 35 98:0 /root /point rw,noatime [optional fields] - ext4 /dev/root rw
+// Parses "36 35 98:0 /root /point rw,noatime [optional fields] - ext4 /dev/root rw".
 std::optional<Mount> parse_line(std::string_view line) {
   std::string_view fields[6];
   for (std::string_view& field : fields) {

@@ -10,12 +10,12 @@
 namespace koord::node_storage {
 namespace {
 
-// lib/activate/dev_manager.c of LVM: "LVM-", 32 characters of the group's id, 32 of the volume's, and for a layer of a
-// volume "-" and its name. "pool" is the layer of a thin pool that lvs shows.
+// Format of device-mapper UUIDs, from lib/activate/dev_manager.c of LVM: "LVM-", 32 characters of the group's id, 32 of
+// the volume's id, and for a layer of a volume "-" and its name. "pool" is the layer of a thin pool that lvs shows.
 constexpr std::string_view kLvm = "LVM-";
 constexpr std::size_t kLvmUuid = 4 + 32 + 32;
 
-// Ends of names that LVM reserves for parts of volumes.
+// Suffixes of names that LVM reserves for parts of volumes.
 constexpr std::string_view reserved_names[] = {"_mlog",  "_mimage",  "_pmspare", "_rimage", "_rmeta",
                                                "_tdata", "_tmeta",   "_cdata",   "_cmeta",  "_cvol",
                                                "_vdata", "_vorigin", "_corig",   "_iorig",  "_imeta"};
@@ -37,15 +37,16 @@ class Devices {
 
   const BlockDevice* named(const std::string& name) const { return find(by_name_, name); }
   const BlockDevice* numbered(const std::string& number) const { return find(by_number_, number); }
-  // Some file systems (btrfs, overlays of a stacked one) have a number of their own and name their device.
+  // Returns the device of a mount. Some file systems (btrfs, stacked overlays) have their own number, but name their
+  // device.
   const BlockDevice* of(const Mount& mount) const {
     const BlockDevice* device = numbered(mount.number);
     return device ? device : find(by_path_, mount.source);
   }
 
-  // Adds the disks beneath a device, whatever is stacked in between.
+  // Adds the disks beneath a device, through any number of stacked devices.
   void add_disks(const BlockDevice& device, std::set<const BlockDevice*>& disks, int depth = 0) const {
-    if (depth > 16) return;  // no stack is as deep; a damaged tree may go round
+    if (depth > 16) return;  // no stack is that deep, but a damaged tree may have a cycle
     if (device.is_disk) disks.insert(&device);
     if (const BlockDevice* parent = named(device.parent)) add_disks(*parent, disks, depth + 1);
     for (const std::string& lower : device.lower) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-node-storage: the node's disks, what is on them, and where it is mounted.
+// advisor-node-storage: reports the node's disks, their content and their mount points.
 #include <utility>
 
 #include "koordetector/plugin.hpp"

@@ -34,8 +34,8 @@ void add_mapped(FakeNode& node, const std::string& dm, const char* number, const
   node.link("sys/block/" + dm + "/slaves/" + lower, "../../../../block/" + lower);
 }
 
-// A system disk with partitions, a disk with a partition that is a volume group of two volumes, one of them encrypted,
-// and the other devices of a node: loops, memory, an empty drive.
+// A system disk with partitions; a disk with a partition that is a volume group of two volumes, one of them encrypted;
+// and other devices of a node: loop devices, memory, an empty drive.
 void make_node(FakeNode& node) {
   add_device(node, "nvme0n1", "259:0", "2000000");
   add_partition(node, "nvme0n1/nvme0n1p1", "259:1");
@@ -70,7 +70,7 @@ std::string fact(FakeHost& host) {
 
 }  // namespace
 
-TEST_CASE("a mount has its device's number, its point and its source, however many optional fields there are") {
+TEST_CASE("a mount has its device's number, its mount point and its source, with any number of optional fields") {
   CHECK(parse_mountinfo("36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue\n"
                         "37 35 0:5 / /sys rw - sysfs none rw\n") ==
         std::vector<Mount>{{"98:0", "/mnt2", "/dev/root"}, {"0:5", "/sys", "none"}});
@@ -87,18 +87,18 @@ TEST_CASE("spaces, tabs, newlines and backslashes of paths are octal in mountinf
   CHECK(unescape_octal("/plain") == "/plain");
 }
 
-TEST_CASE("text that is not an escape stays") {
+TEST_CASE("text that is not an escape is not changed") {
   CHECK(unescape_octal("\\04") == "\\04");
   CHECK(unescape_octal("\\089\\400\\") == "\\089\\400\\");
 }
 
-TEST_CASE("the name of a logical volume is group-volume with dashes inside doubled") {
+TEST_CASE("the name of a logical volume is group-volume with inner dashes doubled") {
   CHECK(logical_volume({.dm_name = "vg-lv", .dm_uuid = kUuid}) == LogicalVolume{"vg", "lv"});
   CHECK(logical_volume({.dm_name = "a--b-c--d--e", .dm_uuid = kUuid}) == LogicalVolume{"a-b", "c-d-e"});
   CHECK(logical_volume({.dm_name = "a----b-c", .dm_uuid = kUuid}) == LogicalVolume{"a--b", "c"});
 }
 
-TEST_CASE("LVM's internal volumes, and devices of other owners, are no logical volumes") {
+TEST_CASE("LVM's internal volumes, and device-mapper devices of other programs, are no logical volumes") {
   CHECK(logical_volume({.dm_name = "vg-pool", .dm_uuid = kUuid + "-pool"}) == LogicalVolume{"vg", "pool"});
   CHECK_FALSE(logical_volume({.dm_name = "vg-pool-tpool", .dm_uuid = kUuid + "-tpool"}));
   CHECK_FALSE(logical_volume({.dm_name = "vg-origin-real", .dm_uuid = kUuid + "-real"}));
@@ -109,7 +109,7 @@ TEST_CASE("LVM's internal volumes, and devices of other owners, are no logical v
   CHECK_FALSE(logical_volume({.dm_name = "vg-lv", .dm_uuid = "LVM-short"}));
 }
 
-TEST_CASE("a disk is neither a loop, memory, a floppy, a drive for discs nor stacked on others") {
+TEST_CASE("loop devices, memory, floppies, optical drives and stacked devices are no disks") {
   for (const char* disk : {"sda", "sdaa", "vda", "xvdb", "nvme10n1", "mmcblk0", "nbd3", "rbd0", "cciss!c0d0", "srv"})
     CHECK(is_disk_name(disk));
   for (const char* other : {"loop0", "ram15", "zram0", "dm-3", "md127", "sr0", "fd0"}) CHECK_FALSE(is_disk_name(other));
@@ -129,7 +129,7 @@ TEST_CASE("LVM's own list of physical volumes names a device and its group") {
   CHECK(volumes == PhysicalVolumes{{"data", {"8:19", "8:32"}}});
 }
 
-TEST_CASE("disks are known by path and by number, without what only looks like one") {
+TEST_CASE("disks are found by path and by number, and devices that only look like disks are not") {
   FakeNode node;
   make_node(node);
   const LocalStorage storage = storage_of(node);
@@ -137,7 +137,7 @@ TEST_CASE("disks are known by path and by number, without what only looks like o
   CHECK(storage.disk_of_number == Map{{"259:0", "/dev/nvme0n1"}, {"8:16", "/dev/sdb"}});
 }
 
-TEST_CASE("a partition is on the disk of its directory, whatever its minor number") {
+TEST_CASE("a partition belongs to the disk of its directory, whatever its minor number") {
   FakeNode node;
   make_node(node);
   CHECK(storage_of(node).disk_of_partition ==
@@ -153,7 +153,7 @@ TEST_CASE("a volume group is on the disk beneath its volumes") {
         Map{{"/dev/mapper/yoda--pool0-vol--1", "yoda-pool0"}, {"/dev/mapper/yoda--pool0-vol--2", "yoda-pool0"}});
 }
 
-TEST_CASE("a volume group over two disks has no disk, whether its volumes show it or only LVM's list") {
+TEST_CASE("a volume group on two disks has no disk, both by its volumes and by LVM's list only") {
   FakeNode node;
   make_node(node);
   node.write("run/lvm/pvs_online/abc", "259:1\nvg:yoda-pool0\n");
@@ -163,7 +163,7 @@ TEST_CASE("a volume group over two disks has no disk, whether its volumes show i
   CHECK(storage_of(node).disk_of_group.empty());
 }
 
-TEST_CASE("a mount is on its device by number or, where the file system has one of its own, by source") {
+TEST_CASE("a mount belongs to its device by number, or by source if the file system has its own number") {
   FakeNode node;
   make_node(node);
   CHECK(storage_of(node).device_of_mount == Map{{"/", "/dev/nvme0n1p17"},
@@ -172,7 +172,7 @@ TEST_CASE("a mount is on its device by number or, where the file system has one 
                                                 {"/btrfs", "/dev/sdb3"}});
 }
 
-TEST_CASE("devices that claim to be made of each other are no endless search") {
+TEST_CASE("devices with a cyclic dependency do not cause an endless search") {
   FakeNode node;
   make_node(node);
   node.link("sys/block/dm-1/slaves/dm-2", "../dm-2");
@@ -180,7 +180,7 @@ TEST_CASE("devices that claim to be made of each other are no endless search") {
   CHECK(storage_of(node).disk_of_group == Map{{"yoda-pool0", "/dev/sdb"}});
 }
 
-TEST_CASE("without PID 1's mounts our own are listed") {
+TEST_CASE("without PID 1's mounts our own mounts are listed") {
   FakeNode node({{"proc/self/mountinfo", "1 1 8:1 / /x rw - ext4 /dev/sda1 rw\n"}});
   CHECK(read_mounts(node.roots().proc)->size() == 1);
 }
@@ -195,7 +195,7 @@ TEST_CASE("the fact has koordlet's six maps") {
       R"("MPDiskMap":{"/a\"b":"/dev/vda"}})");
 }
 
-TEST_CASE("the plugin reports the fact and the sizes of disks; a disk that is pulled is gone from both") {
+TEST_CASE("the plugin reports the fact and the sizes of disks; a removed disk disappears from both") {
   FakeNode node;
   make_node(node);
   FakeHost host(node);
@@ -212,7 +212,7 @@ TEST_CASE("the plugin reports the fact and the sizes of disks; a disk that is pu
   CHECK(host.value("collect_node_local_storage_info_total", {{"status", "succeeded"}}) == 2.0);
 }
 
-TEST_CASE("a mount table that cannot be read fails the round, and the last fact stays") {
+TEST_CASE("an unreadable mount table fails the round, and the last fact is kept") {
   FakeNode node;
   make_node(node);
   FakeHost host(node);
@@ -236,7 +236,7 @@ TEST_CASE("on a machine without block devices the plugin is absent, and the reas
   CHECK(advisor.why().starts_with("no block devices"));
 }
 
-TEST_CASE("this machine's root is on one of its devices, if on any") {
+TEST_CASE("the root of this machine is on one of its devices, or on none") {
   const koord::NodeRoots roots;
   const LocalStorage storage = local_storage(*read_block_devices(roots.sys), {}, *read_mounts(roots.proc));
   for (const auto& [point, device] : storage.device_of_mount) CHECK(device.starts_with("/dev/"));

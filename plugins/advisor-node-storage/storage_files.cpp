@@ -7,14 +7,14 @@
 namespace koord::node_storage {
 namespace {
 
-constexpr std::uint64_t kSectorBytes = 512;  // in sysfs, whatever the device's own
+constexpr std::uint64_t kSectorBytes = 512;  // unit in sysfs, whatever the device's sector size
 
 std::uint64_t read_size(const std::string& dir) {
   const std::int64_t sectors = node::read_number(dir + "/size").value_or(0);
   return sectors > 0 ? static_cast<std::uint64_t>(sectors) * kSectorBytes : 0;
 }
 
-// Nothing for what ended just now.
+// Returns nullopt for a device that has just disappeared.
 std::optional<BlockDevice> read_device(const std::string& dir, const std::string& name) {
   std::optional<std::string> number = node::read_text(dir + "/dev");
   if (!number) return std::nullopt;
@@ -26,7 +26,8 @@ std::optional<BlockDevice> read_device(const std::string& dir, const std::string
   return device;
 }
 
-// A drive without a medium and a device that nothing is attached to have no size; paths of a multipath disk are hidden.
+// Returns whether the device is a disk. A drive without a medium and an unattached device have no size; paths of a
+// multipath disk are hidden.
 bool is_disk(const BlockDevice& device, const std::string& dir) {
   return is_disk_name(device.name) && device.size_bytes > 0 && node::read_number(dir + "/hidden").value_or(0) == 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block devices, LVM's physical volumes and the mounts of a node, from /sys, /run and /proc. Nothing is run.
+// Reads a node's block devices, LVM's physical volumes and the mounts from /sys, /run and /proc. Executes no program.
 #pragma once
 
 #include <vector>
@@ -12,10 +12,10 @@ namespace koord::node_storage {
 
 Result<std::vector<BlockDevice>> read_block_devices(const std::string& sys_root);
 
-// Empty where LVM keeps no list.
+// Returns an empty map if LVM keeps no list.
 PhysicalVolumes read_physical_volumes(const std::string& run_root);
 
-// Those that PID 1 sees; our own where that may not be read.
+// Returns the mounts of PID 1, or our own if these cannot be read.
 Result<std::vector<Mount>> read_mounts(const std::string& proc_root);
 
 }  // namespace koord::node_storage

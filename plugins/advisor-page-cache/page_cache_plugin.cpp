@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-page-cache: memory in use with the page cache, of the node, of pods, containers and services.
+// advisor-page-cache: reports used memory including page cache, for the node, pods, containers and services.
 #include "koordetector/subjects.hpp"
 #include "plugins/shared/memory/meminfo.hpp"
 #include "plugins/shared/memory/memory_stat_file.hpp"
@@ -39,7 +39,7 @@ class PageCache final : public koord::plugin::Advisor {
                          "Memory of a container or service with its page cache, in bytes.", kResolution});
   }
 
-  // The node is measured also while the pods are not known.
+  // Measures the node even while the pods are unknown.
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     if (auto snapshot = Snapshot::if_known(host(), state_))
       meters_.follow(*snapshot, [this](const Subject& subject) { return meter_of(subject); });

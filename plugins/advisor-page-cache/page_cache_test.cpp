@@ -26,7 +26,7 @@ void publish_pod(FakeHost& host) {
 
 }  // namespace
 
-TEST_CASE("the first tick gives node, pod and container with page cache") {
+TEST_CASE("the first tick sends the memory with page cache of node, pod and container") {
   FakeNode node({{"cgroup/cgroup.controllers", "memory"},
                  {"proc/meminfo", kMeminfo},
                  {"cgroup/kubepods/pod1/memory.stat", kStat},
@@ -41,7 +41,7 @@ TEST_CASE("the first tick gives node, pod and container with page cache") {
   CHECK(host.value("container_memory_usage_with_page_cache", {{"container_id", "containerd://c1"}}) == 20480.0);
 }
 
-TEST_CASE("v1 gives what the cgroup and all below it use") {
+TEST_CASE("on v1 the values include the cgroups below") {
   FakeNode node({{"cgroup/cpu/", ""},
                  {"cgroup/cpuacct/", ""},
                  {"proc/meminfo", kMeminfo},
@@ -57,7 +57,7 @@ TEST_CASE("v1 gives what the cgroup and all below it use") {
   CHECK(host.value("pod_memory_usage_with_page_cache") == 150.0);
 }
 
-TEST_CASE("a reading of memory.stat is sent once, however often the plugin ticks") {
+TEST_CASE("each reading of memory.stat is sent once, even if the plugin ticks several times") {
   FakeNode node({{"cgroup/cgroup.controllers", "memory"},
                  {"proc/meminfo", kMeminfo},
                  {"cgroup/kubepods/pod1/memory.stat", kStat}});
@@ -75,7 +75,7 @@ TEST_CASE("a reading of memory.stat is sent once, however often the plugin ticks
   CHECK(host.value("pod_memory_usage_with_page_cache") == 1.0);
 }
 
-TEST_CASE("the node is measured while the pods are not known") {
+TEST_CASE("the node is measured before the pods are known") {
   FakeNode node({{"cgroup/cgroup.controllers", "memory"}, {"proc/meminfo", kMeminfo}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -84,7 +84,7 @@ TEST_CASE("the node is measured while the pods are not known") {
   CHECK(host.value("node_memory_usage_with_page_cache") == 700.0 * 1024);
 }
 
-TEST_CASE("a meminfo without MemFree fails the tick and does not keep the pods from being sent") {
+TEST_CASE("a meminfo without MemFree fails the tick, but the values of pods are sent") {
   FakeNode node({{"cgroup/cgroup.controllers", "memory"},
                  {"proc/meminfo", "MemTotal: 1000 kB\n"},
                  {"cgroup/kubepods/pod1/memory.stat", kStat}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ContainerMeter: one container's counters while it has its turn, and the series that its windows feed. On the
-// instance's strand.
+// ContainerMeter: one container's counters during its windows, and the series of their results. On the instance's
+// strand.
 #pragma once
 
 #include <cstdint>
@@ -25,24 +25,25 @@ struct ContainerMetrics {
 
 class ContainerMeter {
  public:
-  // `directory`: the cgroup's, absolute, in the hierarchy of perf_event.
+  // `directory`: absolute path of the cgroup in the hierarchy of perf_event.
   ContainerMeter(const koord_host* host, const ContainerMetrics& metrics, const EventSet& events, std::uint64_t handle,
                  std::string directory, std::uint64_t now_ns);
 
   std::uint64_t handle() const { return handle_; }
   const std::string& directory() const { return directory_; }
   const std::optional<std::uint64_t>& last_begin_ns() const { return last_begin_ns_; }
-  // False: its cgroup was not found in the hierarchy of perf_event when it last had its turn.
+  // Returns false if its cgroup was not found in the hierarchy of perf_event at its last window.
   bool has_cgroup() const { return has_cgroup_; }
   void miss_cgroup() { has_cgroup_ = false; }
-  // How long ago the last window began; before the first: how long the container is known.
+  // Returns the time since the begin of the last window; before the first window, since the container is known.
   std::uint64_t waited_ns(std::uint64_t now_ns) const { return now_ns - last_begin_ns_.value_or(known_ns_); }
 
-  // Its turn begins with these counters, or has passed without.
+  // Begins a window with these counters, or skips it without counters.
   void begin(std::uint64_t now_ns, std::optional<CgroupCounters> counters);
   bool counts() const { return counters_.has_value(); }
 
-  // Ends the window: reads, reports, closes. Unknown values end their series. Fails if a CPU could not be read.
+  // Ends the window: reads, reports and closes the counters. Unknown values end their series. Fails if a CPU could not
+  // be read.
   Result<Verdict> finish(const EventSet& events, std::uint64_t now_ns, double min_ratio, plugin::Batch& batch);
 
   void end_series();

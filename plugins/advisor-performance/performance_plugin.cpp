@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-performance: cycles per instruction and cache misses of every container, from hardware counters that the
-// containers take turns in using.
+// advisor-performance: reports cycles per instruction and cache misses of each container, from hardware counters that
+// the containers use in turn.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -30,17 +30,17 @@ using koord::plugin::Metric;
 using koord::plugin::Snapshot;
 using koord::plugin::Subject;
 
-// The window of koordlet. A plugin with another period has a window of that length.
+// koordlet's window. If the plugin has another period, the window has that length.
 constexpr std::chrono::nanoseconds kWindow = 10s;
 
-// All that the configuration decides.
+// Everything that the configuration defines.
 struct Setup {
   Settings settings;
   EventSet events;
   DescriptorBudget budget;
 };
 
-// Why a container's window gave nothing, as a counter by reason.
+// Counter of windows without a result, by reason.
 class Dropped {
  public:
   Dropped() = default;
@@ -99,7 +99,7 @@ class Performance final : public koord::plugin::Advisor {
   void stop() override { subjects_.clear(); }
 
  private:
-  // Pods have no meter: the counters of a container do not add up to those of its pod for free.
+  // Pods have no meter, because their counters are not simply the sum of their containers' counters.
   using Meter = std::optional<ContainerMeter>;
 
   Setup make_setup() {
@@ -121,7 +121,7 @@ class Performance final : public koord::plugin::Advisor {
     return {settings, std::move(*events), DescriptorBudget(settings.max_descriptors)};
   }
 
-  // Numbers may be missing in between, so these are not 0 to n - 1.
+  // Reads the online CPUs. Their numbers may have gaps.
   std::vector<unsigned> online_cpus() const {
     const Result<koord::CpuSet> online = koord::CpuSet::parse(files_.read(KOORD_ROOT_SYS, "devices/system/cpu/online"));
     if (!online || online->empty()) throw Failure(KOORD_E_IO, "devices/system/cpu/online does not list the CPUs");
@@ -180,7 +180,7 @@ class Performance final : public koord::plugin::Advisor {
     setup_->budget.had_enough();
   }
 
-  // False: there are no descriptors left.
+  // Returns false if no descriptors are left.
   bool begin_window(ContainerMeter& meter, const std::vector<unsigned>& cpus, std::uint64_t now_ns) {
     const Result<UniqueFd> cgroup = koord::open_directory(meter.directory());
     Result<CgroupCounters> counters = cgroup ? CgroupCounters::open(cgroup->get(), setup_->events.events, cpus)
@@ -190,7 +190,7 @@ class Performance final : public koord::plugin::Advisor {
       return true;
     }
     const koord::Error& error = counters.error();
-    // Not there yet, or no more: looked for again with the next tick.
+    // The cgroup does not exist yet or any more. The next tick tries again.
     if (error.is(std::errc::no_such_file_or_directory)) {
       meter.miss_cgroup();
       return true;
@@ -213,7 +213,7 @@ class Performance final : public koord::plugin::Advisor {
       if (meter.has_cgroup()) waited_ns = std::max(waited_ns, meter.waited_ns(now_ns));
       ++(meter.has_cgroup() ? there : missing);
     });
-    // As on a hybrid node with containers in v1 hierarchies only, of which none has perf_event.
+    // For example on a hybrid node with containers only in v1 hierarchies, none of which has perf_event.
     if (missing > 0 && there == 0)
       report_capability(kCounters, KOORD_CAPABILITY_ABSENT, "no container has a cgroup in '" + tree_ + "'");
     batch_.add(round_, static_cast<double>(waited_ns) / 1e9);

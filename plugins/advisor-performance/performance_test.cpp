@@ -15,7 +15,7 @@ TEST_CASE("on a node without a hierarchy for perf_event the plugin is absent") {
   CHECK(advisor.why().find("neither a hierarchy with perf_event nor a unified one") != std::string::npos);
 }
 
-TEST_CASE("where the hierarchy's directory is not the kernel's the plugin is absent, with the kernel's reason") {
+TEST_CASE("if the hierarchy's directory is not a real cgroup the plugin is absent, with the kernel's reason") {
   FakeNode node({{"cgroup/perf_event/", ""}, {"sys/devices/system/cpu/online", "0"}});
   FakeHost host(node, R"({"cycles": "PERF_COUNT_SW_CPU_CLOCK", "instructions": "PERF_COUNT_SW_TASK_CLOCK"})");
   FakeInstance advisor(host, koord_entry_v1());
@@ -31,7 +31,7 @@ TEST_CASE("an event of the configuration that does not exist is refused by name"
   CHECK(advisor.why().find("'NO_SUCH_EVENT'") != std::string::npos);
 }
 
-TEST_CASE("an interval that is not a time is refused with what is expected") {
+TEST_CASE("an interval that is not a time is refused with the expected form") {
   FakeNode node({{"cgroup/cgroup.controllers", ""}, {"sys/devices/system/cpu/online", "0"}});
   FakeHost host(node, R"({"interval": "often"})");
   FakeInstance advisor(host, koord_entry_v1());

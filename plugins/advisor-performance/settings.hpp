@@ -14,9 +14,9 @@ extern const char kConfigSchema[];
 
 struct Settings {
   EventSettings events = {};
-  std::uint64_t interval_ns = 60'000'000'000;  // from one window of a container to its next
+  std::uint64_t interval_ns = 60'000'000'000;  // from one window of a container to its next one
   double min_running_ratio = 0.05;
-  std::size_t max_descriptors = 4096;  // never more than a quarter of what the process may have
+  std::size_t max_descriptors = 4096;  // and at most a quarter of the process's limit
 };
 
 // Throws Failure with KOORD_E_INVALID.

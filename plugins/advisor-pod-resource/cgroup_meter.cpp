@@ -28,7 +28,7 @@ void CgroupMeter::measure_memory(const Services& services, std::string_view dir,
   auto bytes = memory::usage_bytes(*stat);
   if (!bytes) return;
   batch.add(series_.memory, *bytes);
-  // The only NUMA node has it all.
+  // A single NUMA node has all the memory.
   if (series_.numa_memory.size() == 1) batch.add(series_.numa_memory.begin()->second, *bytes);
 }
 

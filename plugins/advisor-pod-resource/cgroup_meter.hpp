@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupMeter: the open files of one pod's or container's cgroup and the series they feed. On the instance's
-// strand.
+// CgroupMeter: the open files of a pod's or container's cgroup, and their series. On the instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +20,16 @@ struct Services {
 
 struct Series {
   std::uint64_t cpu = 0, memory = 0, memory_current = 0;
-  std::map<std::uint32_t, std::uint64_t> numa_memory;  // by NUMA node; of pods
+  std::map<std::uint32_t, std::uint64_t> numa_memory;  // by NUMA node; only for pods
 };
 
 class CgroupMeter {
  public:
-  // `nodes`: those in series.numa_memory.
+  // `nodes`: the nodes in series.numa_memory.
   CgroupMeter(Series series, const memory::NumaNodes& nodes, std::uint64_t max_gap_ns);
 
-  // Each reads one file of the cgroup and adds what it says to `batch`; one that is not there, or has not
-  // been read again, adds nothing. Throws plugin::Failure when it cannot be read.
+  // Each function reads one file of the cgroup and adds its values to `batch`. A file that is missing or has no new
+  // values adds nothing. Throws plugin::Failure if the file cannot be read.
   void measure_cpu(const Services& services, std::string_view dir, std::uint64_t now_ns, plugin::Batch& batch);
   void measure_memory_current(const Services& services, std::string_view dir, std::uint64_t now_ns,
                               plugin::Batch& batch);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-pod-resource: CPU and memory of every pod and container, and of the services and cgroups outside
-// pods.
+// advisor-pod-resource: reports CPU and memory of each pod and container, and of services and cgroups outside of pods.
 #include "koordetector/subjects.hpp"
 #include "plugins/advisor-pod-resource/cgroup_meter.hpp"
 
@@ -17,7 +16,7 @@ using koord::pod_resource::CgroupMeter;
 using koord::pod_resource::Series;
 
 constexpr std::chrono::nanoseconds kPeriod = 1s;
-// koordlet forgets its last value after 20 periods, too.
+// koordlet also drops its last value after 20 periods.
 constexpr std::uint64_t kMaxGapNs = std::chrono::nanoseconds(20 * kPeriod).count();
 
 class PodResource final : public koord::plugin::Advisor {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas of memory are those of plugins/shared/memory and tested there.
+// The memory formulas are tested in plugins/shared/memory.
 #include <doctest/doctest.h>
 
 #include "test/support/fake_host.hpp"
@@ -27,7 +27,7 @@ void publish_service(FakeHost& host, const std::string& cgroup) {
   host.hub().publish({.pods = std::vector<koord::state::Pod>{}, .standalone = std::vector{service}});
 }
 
-// A pod with a container of each kind, on a node with some NUMA nodes.
+// Publishes a pod with a container of each kind, on a node with the given number of NUMA nodes.
 void publish_pod(FakeHost& host, int numa_nodes) {
   koord::state::Pod pod;
   pod.uid = pod.name = "pod1";
@@ -59,7 +59,7 @@ TEST_CASE("the plugin sends a service's memory with the first tick and its CPU w
   CHECK(host.value("container_cpu_usage").value() == doctest::Approx(0.25));
 }
 
-TEST_CASE("a pod and its containers have series of their own, init, sidecar, ephemeral and sandbox, too") {
+TEST_CASE("a pod and its containers have their own series, including init, sidecar, ephemeral and sandbox containers") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/kubepods/pod1/memory.stat", kMemoryStat}});
   for (const std::string name : {"init", "sidecar", "ephemeral", "sandbox", "regular"})
     node.write("cgroup/kubepods/pod1/" + name + "/memory.stat", kMemoryStat);
@@ -73,7 +73,7 @@ TEST_CASE("a pod and its containers have series of their own, init, sidecar, eph
     CHECK(host.value("container_memory_usage", {{"container_id", std::string("containerd://") + name}}) == 8192.0);
 }
 
-TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat's when it was read again") {
+TEST_CASE("the memory charged by the kernel is sent at every tick, and memory.stat's after each new read") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"},
                  {"cgroup/web.service/memory.stat", kMemoryStat},
                  {"cgroup/web.service/memory.current", "20480\n"}});
@@ -92,7 +92,7 @@ TEST_CASE("the memory that the kernel charges comes with every tick, memory.stat
     host.clock().advance(1s);
     ++ticks;
   };
-  // The second of a period in which a cgroup is read again depends on its path: advance to that second.
+  // A cgroup is read again at a second of the period that depends on its path: advance to that second.
   while (ticks < 6 && samples("container_memory_usage") < 2) tick();
   REQUIRE(samples("container_memory_usage") == 2);
   node.write("cgroup/web.service/memory.stat", "inactive_anon 1\nactive_anon 0\nunevictable 0\n");
@@ -119,7 +119,7 @@ TEST_CASE("a pod's memory is reported for each NUMA node, its containers' is not
   CHECK(host.series("pod_numa_memory_usage").size() == 2);
 }
 
-TEST_CASE("on a single NUMA node a pod uses all its memory there, whether the kernel keeps NUMA statistics or not") {
+TEST_CASE("on a single NUMA node a pod uses all its memory there, with or without NUMA statistics of the kernel") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}, {"cgroup/kubepods/pod1/memory.stat", kMemoryStat}});
   FakeHost host(node);
   publish_pod(host, 1);
@@ -129,7 +129,7 @@ TEST_CASE("on a single NUMA node a pod uses all its memory there, whether the ke
   CHECK(host.value("pod_numa_memory_usage", {{"numa_node_id", "0"}}) == 8192.0);
 }
 
-TEST_CASE("a cgroup that is not there is silent, and measured once it is") {
+TEST_CASE("a missing cgroup gives no values and no error, and is measured when it exists") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}});
   FakeHost host(node);
   publish_service(host, "late.service");
@@ -143,7 +143,7 @@ TEST_CASE("a cgroup that is not there is silent, and measured once it is") {
   CHECK(host.value("container_memory_usage") == 8192.0);
 }
 
-TEST_CASE("as long as the state is not known the tick says so") {
+TEST_CASE("while the state is unknown the tick reports that") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory"}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -151,7 +151,7 @@ TEST_CASE("as long as the state is not known the tick says so") {
   CHECK(advisor.collect() == KOORD_E_AGAIN);
 }
 
-TEST_CASE("a cgroup that only the memory hierarchy of v1 has gives its memory, and no error") {
+TEST_CASE("a cgroup that exists only in the memory hierarchy of v1 has its memory, and no error") {
   FakeNode node(
       {{"cgroup/cpuacct/", ""},
        {"cgroup/cpu/", ""},

@@ -17,7 +17,7 @@ std::optional<double> ThrottleMeter::ratio(const CpuStat& now, std::uint64_t rea
   const std::int64_t throttled = now.nr_throttled - previous->stat.nr_throttled;
   if (periods < 0 || throttled < 0) return std::nullopt;
   if (periods == 0) return 0.0;
-  // The kernel counts a period at its end and a throttling when it happens: one of them may be ahead.
+  // The kernel counts a period at its end but a throttling when it happens, so the quotient may be above 1.
   return std::min(static_cast<double>(throttled) / static_cast<double>(periods), 1.0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-pod-throttled: how much their CPU quota holds pods, containers and services back.
+// advisor-pod-throttled: reports how much CPU quotas throttle pods, containers and services.
 #include "koordetector/subjects.hpp"
 #include "plugins/advisor-pod-throttled/pod_throttled.hpp"
 

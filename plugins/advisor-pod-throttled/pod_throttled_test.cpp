@@ -31,7 +31,7 @@ void publish_pod(FakeHost& host) {
 
 }  // namespace
 
-TEST_CASE("the ratio is throttled periods over periods since the reading before") {
+TEST_CASE("the ratio is throttled periods divided by periods since the previous reading") {
   ThrottleMeter throttle = meter();
   CHECK_FALSE(throttle.ratio({100, 50, 0}, kSecond));
   CHECK(throttle.ratio({110, 58, 0}, 2 * kSecond) == 0.8);
@@ -50,7 +50,7 @@ TEST_CASE("a throttling that is counted before its period does not make a ratio 
   CHECK(throttle.ratio({20, 21, 0}, 2 * kSecond) == 1.0);
 }
 
-TEST_CASE("a counter that went back gives no ratio, and the next reading starts from it") {
+TEST_CASE("a counter that decreased gives no ratio, and the next reading starts from it") {
   ThrottleMeter throttle = meter();
   throttle.ratio({100, 50, 0}, kSecond);
   CHECK_FALSE(throttle.ratio({10, 60, 0}, 2 * kSecond));

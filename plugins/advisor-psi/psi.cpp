@@ -75,7 +75,7 @@ Pressure parse_pressure(std::string_view text) {
 std::optional<double> StalledRatio::update(std::int64_t total_us, std::uint64_t read_ns) {
   const std::optional<double> us_per_ns = rate_.update({total_us, read_ns});
   if (!us_per_ns) return std::nullopt;
-  // The kernel's clock and ours do not tick at the same moment.
+  // The kernel's clock and ours are not synchronous, so the ratio may exceed 1.
   return std::min(*us_per_ns * 1000, 1.0);
 }
 

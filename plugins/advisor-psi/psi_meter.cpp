@@ -4,8 +4,8 @@
 namespace koord::psi {
 namespace {
 
-// Pressure files that are missing are searched again after this time. On a hybrid node the runtime makes a container's
-// directories one tree after the other. A search in between finds no pressure file.
+// Missing pressure files are opened again after this time. On a hybrid node the runtime creates a container's
+// directories one tree after the other, so an early attempt finds no pressure file.
 constexpr std::uint64_t kRecheckNs = 60'000'000'000;
 
 }  // namespace

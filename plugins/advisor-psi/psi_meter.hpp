@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupMeter: the pressure files of one cgroup and the series they feed. Used on the plugin's strand.
+// CgroupMeter: the pressure files of a cgroup and their series. Used on the plugin's strand.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace koord::psi {
 
-// Whether this kernel has pressure files for cgroups, as far as the reads so far show.
+// Whether this kernel has pressure files for cgroups, according to the reads so far.
 enum class CgroupPressure { unknown, absent, supported };
 
 class CgroupMeter {
  public:
   explicit CgroupMeter(PressureSeries series);
 
-  // Throws Failure when a file is there and cannot be read; what was read before is in the batch.
+  // Throws Failure if a file exists but cannot be read. Values that were read before are in the batch.
   void measure(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::uint64_t now_ns,
                plugin::Batch& batch);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-psi: pressure stall information of the node, of pods, containers and services.
+// advisor-psi: reports pressure stall information of the node, of pods, containers and services.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -57,7 +57,7 @@ class Psi final : public koord::plugin::Advisor {
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     std::optional<Failure> failure = measure_node();
-    // The node is measured also while the pods are not known.
+    // Measures the node even while the pods are unknown.
     if (auto snapshot = Snapshot::if_known(host(), state_))
       meters_.follow(*snapshot, [this](const Subject& subject) { return meter_of(subject); });
     CgroupPressure found = CgroupPressure::unknown;
@@ -72,7 +72,8 @@ class Psi final : public koord::plugin::Advisor {
   }
 
  private:
-  // Switched off, older kernels have the files and refuse to read them; newer ones do not have them.
+  // Throws if PSI is switched off. Older kernels then have the files but refuse reads; newer ones do not have the
+  // files.
   void require_psi() const {
     try {
       files_.read(KOORD_ROOT_PROC, node_file_of(Resource::cpu));

@@ -4,7 +4,7 @@
 namespace koord::psi {
 namespace {
 
-// 0 stands for a series that is not made yet; the host gives no such number.
+// Creates a series on first use. 0 means not created; the host never returns 0.
 template <class Make>
 std::uint64_t made(std::uint64_t& series, Make&& make) {
   if (series == 0) series = make();

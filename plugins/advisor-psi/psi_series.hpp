@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of pressure, of one level (node, pod or container) each, and the series of one subject. Used on the
-// plugin's strand.
+// The metrics of pressure for one level (node, pod or container), and the series of one subject. Used on the plugin's
+// strand.
 #pragma once
 
 #include <array>
@@ -23,15 +23,15 @@ struct LevelMetrics {
   plugin::Metric percent, stalled_seconds, stalled_ratio, cpu_full_supported;
 };
 
-// The parts of a pressure that become series.
+// The parts of a pressure that have series.
 struct Selection {
   std::vector<std::size_t> precisions;  // indexes of kPrecisions
   bool ratio = false;
-  bool cpu_full = true;  // the node's has no meaning
+  bool cpu_full = true;  // false for the node, where the value has no meaning
   bool cpu_full_supported = true;
 };
 
-// A series is made with its first value: unknown values have none. Metrics and selection outlive this.
+// The series of one subject, each created with its first value. Metrics and selection must outlive it.
 class PressureSeries {
  public:
   PressureSeries(const LevelMetrics& metrics, const Selection& selection, std::uint64_t subject)
@@ -53,7 +53,7 @@ class PressureSeries {
   const LevelMetrics* metrics_;
   const Selection* selection_;
   std::uint64_t subject_;
-  std::array<std::array<std::unique_ptr<Line>, 2>, kResources.size()> lines_;  // made when first known
+  std::array<std::array<std::unique_ptr<Line>, 2>, kResources.size()> lines_;  // created when first known
   std::uint64_t cpu_full_supported_ = 0;
 };
 

@@ -28,7 +28,7 @@ void write_pressure(FakeNode& node, const std::string& directory, const char* in
   node.write(directory + "/io" + infix, kIdle);
 }
 
-// A node with pressure, and a pod with one container in the tree given.
+// A node with pressure, and a pod with one container in the given tree.
 struct PsiFixture {
   explicit PsiFixture(std::string cgroup_tree = "cgroup") : tree(std::move(cgroup_tree)) {
     write_pressure(node, "proc/pressure", "", kBusy);
@@ -69,7 +69,7 @@ TEST_CASE("a pressure file gives the percentages and the total of both lines") {
   CHECK(pressure.full.total_us == 1'500'000);
 }
 
-TEST_CASE("a line that is missing is unknown, be it full or some") {
+TEST_CASE("a missing line is unknown, for full and for some") {
   CHECK_FALSE(parse_pressure(kSomeOnly).full.is_known());
   CHECK(parse_pressure(kSomeOnly).some.is_known());
   const Pressure full_only = parse_pressure("full avg10=1.00 avg60=1.00 avg300=1.00 total=7\n");
@@ -77,7 +77,7 @@ TEST_CASE("a line that is missing is unknown, be it full or some") {
   CHECK(full_only.full.total_us == 7);
 }
 
-TEST_CASE("a value that is not a number is unknown, and the rest of the line is not") {
+TEST_CASE("a value that is not a number is unknown, but not the rest of the line") {
   const Pressure pressure = parse_pressure("some avg10=x avg60=2.00 avg300 total=-5\nother avg10=1.00\n");
   CHECK_FALSE(pressure.some.percent[0]);
   CHECK(pressure.some.percent[1] == 2.0);
@@ -86,7 +86,7 @@ TEST_CASE("a value that is not a number is unknown, and the rest of the line is 
   CHECK_FALSE(parse_pressure("").some.is_known());
 }
 
-TEST_CASE("the order of the keys is that of their values") {
+TEST_CASE("the order of the keys equals the order of the values") {
   std::array<std::int64_t, 8> values = {1000, 2000, 3000, 4, 500, koord::cgroup::kAbsent, 700, 8};
   const Pressure pressure = pressure_of(values);
   CHECK(pressure.some.percent[1] == 20.0);
@@ -95,13 +95,13 @@ TEST_CASE("the order of the keys is that of their values") {
   CHECK_FALSE(pressure.full.percent[1]);
 }
 
-TEST_CASE("the stalled ratio is microseconds stalled over the time between the reads") {
+TEST_CASE("the stalled ratio is the stalled time divided by the time between the reads") {
   StalledRatio ratio;
   CHECK_FALSE(ratio.update(1'000'000, 5'000'000'000));
   CHECK(ratio.update(3'500'000, 15'000'000'000).value() == doctest::Approx(0.25));
 }
 
-TEST_CASE("a stalled ratio is at most 1, and none after a reset or a long gap") {
+TEST_CASE("a stalled ratio is at most 1, and unknown after a reset or a long gap") {
   StalledRatio ratio;
   ratio.update(0, 1'000'000'000);
   CHECK(ratio.update(1'000'100, 2'000'000'000) == 1.0);
@@ -109,7 +109,7 @@ TEST_CASE("a stalled ratio is at most 1, and none after a reset or a long gap") 
   CHECK_FALSE(ratio.update(6, 300'000'000'000));
 }
 
-TEST_CASE("a kernel without pressure stall information has no such plugin, and the reason says so") {
+TEST_CASE("on a kernel without pressure stall information the plugin is absent with the reason") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu memory io\n"}});
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -130,7 +130,7 @@ TEST_CASE("the node has all averages and, without a pod, nothing else") {
   CHECK(host.series("pod_psi").empty());
 }
 
-TEST_CASE("CPU stalls of the whole node mean nothing and are not reported") {
+TEST_CASE("full CPU stalls of the whole node have no meaning and are not reported") {
   PsiFixture fixture;
   FakeHost host(fixture.node);
   FakeInstance advisor(host, koord_entry_v1());
@@ -140,7 +140,8 @@ TEST_CASE("CPU stalls of the whole node mean nothing and are not reported") {
   CHECK_FALSE(host.value("node_pressure_stalled_seconds_total", labels("cpu", "full")));
 }
 
-TEST_CASE("pods and containers have the average of 10 s, the stalled time, and pods the ratio since the tick before") {
+TEST_CASE(
+    "pods and containers have the average of 10 s and the stalled time, and pods the ratio since the previous tick") {
   PsiFixture fixture;
   FakeHost host(fixture.node);
   publish_pod(host);
@@ -194,7 +195,7 @@ TEST_CASE("the configuration adds averages and the containers' ratio") {
   CHECK(host.value("container_psi_stalled_ratio", labels("cpu", "some")) == 0.0);
 }
 
-TEST_CASE("support of full CPU stalls is a metric of its own, about the CPU only") {
+TEST_CASE("support of full CPU stalls is a separate metric, only about the CPU") {
   PsiFixture fixture;
   FakeHost host(fixture.node);
   fixture.write_pod(kSomeOnly);
@@ -234,7 +235,8 @@ TEST_CASE("on a v1 node with a vendor's kernel the pressure comes from the cpuac
   CHECK(host.value("container_psi", labels("cpu", "10", "some")) == 25.5);
 }
 
-TEST_CASE("on a v1 node without pressure of cgroups the node is measured and the capability says why no pod is") {
+TEST_CASE(
+    "on a v1 node without pressure of cgroups the node is measured, and the capability has the reason for the pods") {
   FakeNode node;
   write_pressure(node, "proc/pressure", "", kBusy);
   for (const char* tree : {"cgroup/cpu/", "cgroup/cpuacct/", "cgroup/memory/"})
@@ -249,7 +251,7 @@ TEST_CASE("on a v1 node without pressure of cgroups the node is measured and the
   CHECK(host.capabilities().find("container_psi")->state == koord::service::CapabilityState::absent);
 }
 
-TEST_CASE("a cgroup that was looked for before its directory in the unified tree was made is found later") {
+TEST_CASE("a cgroup that was searched before its directory in the unified tree existed is found later") {
   PsiFixture fixture("cgroup/unified");
   fixture.node.remove("cgroup/unified/kubepods");
   fixture.node.make_directory("cgroup/cpu/kubepods/pod1/c1");

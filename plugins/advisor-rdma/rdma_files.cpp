@@ -11,12 +11,12 @@
 namespace koord::rdma {
 namespace {
 
-// The data counters count words of four bytes (InfiniBand Architecture Specification, PortCounters).
+// Unit of the data counters: words of four bytes (InfiniBand Architecture Specification, PortCounters).
 constexpr std::uint64_t kWordBytes = 4;
 
 std::string class_dir(const std::string& sys_root) { return sys_root + "/class/infiniband"; }
 
-// "0x15b3" is "15b3".
+// Returns "15b3" for "0x15b3".
 std::string read_id(const std::string& path) {
   const std::string text = node::read_text(path).value_or("");
   return text.starts_with("0x") ? text.substr(2) : text;
@@ -41,7 +41,7 @@ std::vector<std::string> virtual_functions(const std::string& pci_dir) {
   return addresses;
 }
 
-// koordlet's number for Mellanox' devices; for others, that of the device file /dev/infiniband/uverbsN.
+// Returns koordlet's number for Mellanox devices; for others the number of the device file /dev/infiniband/uverbsN.
 std::int32_t minor_of(const std::string& pci_dir, const std::vector<std::string>& names) {
   std::optional<std::int32_t> least;
   const auto take = [&least](std::optional<std::int32_t> number) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices and the counters of their ports, from sysfs.
+// Reads RDMA devices and the counters of their ports from sysfs.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace koord::rdma {
 
-// One port of a device; nothing: this device does not count it. Bytes are on the link, with what RDMA adds.
+// One port of a device. nullopt: the device lacks the counter. Bytes are counted on the link, including RDMA's
+// overhead.
 struct Port {
   std::string device, port;  // "mlx5_0", "1"
   bool is_active = false;
@@ -19,9 +20,10 @@ struct Port {
   std::optional<std::uint64_t> receive_errors, send_discards, link_downs;
 };
 
-// Names of all RDMA devices but those of virtual functions, which are for pods to use; software devices are among them.
+// Returns names of all RDMA devices, including software devices, but without those of virtual functions, which pods
+// use.
 std::vector<std::string> device_names(const std::string& sys_root);
-// Returns the PCI devices behind those names, by address.
+// Returns the PCI devices with those names, by address.
 std::vector<Device> read_devices(const std::string& sys_root, const std::vector<std::string>& names);
 std::vector<Port> read_ports(const std::string& sys_root, const std::string& device);
 

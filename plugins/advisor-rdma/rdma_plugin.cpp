@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-rdma: RDMA devices as a fact for others, and the traffic of their ports.
+// advisor-rdma: reports RDMA devices as a fact, and the traffic of their ports.
 #include <utility>
 
 #include "koordetector/plugin.hpp"

@@ -16,7 +16,7 @@ namespace {
 
 const std::string kRoot = "sys/devices/pci0000:3a/0000:3a:00.0/";
 
-// A PCI function behind a bridge, as sysfs shows it from the bus and from its own directory.
+// Adds a PCI function behind a bridge, in both views of sysfs: from the bus and in its own directory.
 void add_function(FakeNode& node, const std::string& address, const char* pci_class = "0x020000\n") {
   const std::string dir = kRoot + address;
   node.write(dir + "/class", pci_class);
@@ -42,7 +42,7 @@ void add_port(FakeNode& node, const std::string& name, const char* state, const 
     node.write(dir + "/counters/" + file, "7\n");
 }
 
-// A card of two ports, each a function, the first with two virtual functions, one of which has an RDMA device as well.
+// Makes a card with two ports, each a function. The first has two virtual functions, one of them with an RDMA device.
 void make_node(FakeNode& node) {
   add_function(node, "0000:3b:00.0");
   add_function(node, "0000:3b:00.1");
@@ -71,7 +71,7 @@ std::string fact(FakeHost& host) {
 
 }  // namespace
 
-TEST_CASE("Mellanox' devices are numbered by their names, others by their device files") {
+TEST_CASE("Mellanox devices have the number in their name, others that of their device file") {
   CHECK(number_of_mlx("mlx5_12") == 12);
   CHECK(number_of_mlx("mlx4_0") == 0);
   for (const char* other :
@@ -93,13 +93,13 @@ TEST_CASE("a PCI address has a domain, a bus, a device and a function") {
     CHECK_FALSE(is_pci_address(other));
 }
 
-TEST_CASE("the PCI root of a device is the part of its path that says so") {
+TEST_CASE("the PCI root of a device is a part of its path") {
   CHECK(pci_root("/sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0") == "pci0000:3a");
   CHECK(pci_root("/sys/devices/LNXSYSTM:00/pci10000:e0/10000:e1:00.0") == "pci10000:e0");
   CHECK(pci_root("/sys/devices/virtual/pcix/x").empty());
 }
 
-TEST_CASE("a counter that the device does not have is no value") {
+TEST_CASE("a counter that the device lacks has no value") {
   CHECK(parse_counter("18446744073709551615\n") == UINT64_MAX);
   CHECK_FALSE(parse_counter("N/A (no PMA)\n"));
   CHECK_FALSE(parse_counter(""));
@@ -123,7 +123,7 @@ TEST_CASE("a device is a physical function with its names, place, virtual functi
   CHECK(devices[1] == Device{"0000:3b:00.1", "pci0000:3a", "15b3", "101d", "", {"mlx5_1"}, {}, 1, 1, false});
 }
 
-TEST_CASE("a device of another maker has the number of its device file; one without any has none") {
+TEST_CASE("a device of another vendor has the number of its device file; without a file it has none") {
   FakeNode node;
   add_function(node, "0000:3b:00.0");
   add_rdma(node, "0000:3b:00.0", "rocep59s0");
@@ -164,7 +164,7 @@ TEST_CASE("the fact has koordlet's shape") {
   CHECK(devices_json({}) == "[]");
 }
 
-TEST_CASE("ports have their traffic in bytes, those of virtual functions have none") {
+TEST_CASE("ports have their traffic in bytes, but ports of virtual functions have none") {
   FakeNode node;
   make_node(node);
   FakeHost host(node);
@@ -183,7 +183,7 @@ TEST_CASE("ports have their traffic in bytes, those of virtual functions have no
   CHECK(fact(host).starts_with(R"([{"id":"0000:3b:00.0")"));
 }
 
-TEST_CASE("a counter that a device does not have has no series") {
+TEST_CASE("a counter that a device lacks has no series") {
   FakeNode node;
   make_node(node);
   add_port(node, "mlx5_0", "4: ACTIVE\n", "N/A (no PMA)\n");
@@ -194,7 +194,7 @@ TEST_CASE("a counter that a device does not have has no series") {
   CHECK(host.series("rdma_port_receive_bytes_total").size() == 1);
 }
 
-TEST_CASE("the list is read once a minute, the counters at each tick, and a device that is gone ends") {
+TEST_CASE("the list is read once a minute, the counters at each tick, and the series of a removed device end") {
   FakeNode node;
   make_node(node);
   FakeHost host(node);

@@ -8,7 +8,7 @@
 namespace koord::resctrl {
 namespace {
 
-// A group can be removed between the list of its files and the reading of one.
+// Returns nullopt for a missing file: a group may be removed after its files were listed.
 Result<std::optional<std::uint64_t>> read_bytes(const std::string& path) {
   Result<std::string> text = read_file(path, 4096);
   if (!text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The monitoring files of resctrl, as plain values. Nothing is written and no group is made.
+// Reads the monitoring files of resctrl as plain values. Writes nothing and creates no group.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace koord::resctrl {
 // Returns the features that this node can measure, or why it cannot.
 Result<Features> find_features(const NodeRoots& roots);
 
-// Values of one group in one L3 cache; nothing: no value now.
+// Values of one group in one L3 cache; nullopt: no value now.
 struct Reading {
   std::uint32_t cache = 0;
   std::optional<std::uint64_t> occupancy_bytes;
-  std::optional<std::uint64_t> local_bytes, total_bytes;  // running totals since the group was made
+  std::optional<std::uint64_t> local_bytes, total_bytes;  // running totals since the creation of the group
 };
 
-// One reading a cache. A group that is not there has none. The error names the file.
+// Returns one reading for each cache; empty for a missing group. The error names the file.
 Result<std::vector<Reading>> read_group(const std::string& resctrl_root, const std::string& group,
                                         const Features& features);
 

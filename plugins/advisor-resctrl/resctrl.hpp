@@ -11,11 +11,11 @@
 
 namespace koord::resctrl {
 
-// A file of mon_data: bytes. Nothing where the hardware gives no value now: "Unavailable", "Unassigned" (no counter is
-// assigned to the group) and "Error".
+// Parses a file of mon_data, in bytes. nullopt: the hardware has no value now: "Unavailable", "Unassigned" (no counter
+// is assigned to the group) or "Error".
 Result<std::optional<std::uint64_t>> parse_bytes(std::string_view text);
 
-// The cache of a directory of mon_data, by the id that schemata uses as well: "mon_L3_01" is 1. Nothing for other
+// Returns the cache id of a directory of mon_data, as also used in schemata: 1 for "mon_L3_01". nullopt for other
 // names.
 std::optional<std::uint32_t> cache_of(std::string_view directory);
 
@@ -26,7 +26,7 @@ struct Features {
   bool all() const { return occupancy && local_bandwidth && total_bandwidth; }
 };
 
-// info/L3_MON/mon_features: a name a line.
+// Parses info/L3_MON/mon_features: one name per line.
 Features parse_features(std::string_view text);
 
 }  // namespace koord::resctrl

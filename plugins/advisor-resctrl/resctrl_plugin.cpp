@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-resctrl: L3 cache and memory bandwidth that QoS classes use.
+// advisor-resctrl: reports the L3 cache and the memory bandwidth that QoS classes use.
 #include <utility>
 
 #include "koordetector/plugin.hpp"
@@ -60,8 +60,8 @@ class Resctrl final : public koord::plugin::Advisor {
 
  private:
   struct Group {
-    std::string name;                      // the label's value
-    std::vector<std::string> directories;  // the first that is there
+    std::string name;                      // value of the label
+    std::vector<std::string> directories;  // the first existing one is used
   };
 
   void choose_groups() {

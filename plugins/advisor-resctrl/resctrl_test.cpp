@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kFeatures = "resctrl/info/L3_MON/mon_features";
 
-// As mounted on a machine of two sockets, each value with the kernel's newline.
+// Creates files like on a machine with two sockets, with the kernel's newline after each value.
 void make_resctrl(FakeNode& node) {
   node.write("proc/filesystems", "nodev\tsysfs\nnodev\tresctrl\n");
   node.write("resctrl/schemata", "L3:0=7ff;1=7ff\nMB:0=100;1=100\n");
@@ -47,13 +47,13 @@ struct ResctrlFixture {
 
 }  // namespace
 
-TEST_CASE("a value ends in a newline, as the kernel writes it") {
+TEST_CASE("a value may end with a newline, as the kernel writes it") {
   CHECK(*parse_bytes("1048576\n") == 1048576);
   CHECK(*parse_bytes("18446744073709551615\n") == UINT64_MAX);
   CHECK(*parse_bytes("0\n") == 0);
 }
 
-TEST_CASE("a value that the hardware lacks now is missing, and not 0") {
+TEST_CASE("a value that the hardware does not have now is missing, and not 0") {
   for (const char* text : {"Unavailable\n", "Unassigned\n", "Error\n"}) CHECK_FALSE(*parse_bytes(text));
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("any other text is an error that quotes it") {
   CHECK_FALSE(parse_bytes("-1\n"));
 }
 
-TEST_CASE("a cache is known by its number, without the padding") {
+TEST_CASE("a cache has its number without padding") {
   CHECK(cache_of("mon_L3_00") == 0);
   CHECK(cache_of("mon_L3_17") == 17);
   CHECK_FALSE(cache_of("mon_L3_"));
@@ -96,7 +96,7 @@ TEST_CASE("occupancy and bandwidth are reported for each QoS class and cache") {
   CHECK_FALSE(fixture.llc("LSR", "0"));
 }
 
-TEST_CASE("a class's group is that of qos-resctrl, else that of koordlet, and is called the same") {
+TEST_CASE("a class uses the group of qos-resctrl, or else that of koordlet, with the same label") {
   ResctrlFixture fixture;
   add_group(fixture.node, "koord-BE", "00", "4096\n", "1\n", "1\n");
   add_group(fixture.node, "BE", "00", "1\n", "1\n", "1\n");
@@ -107,7 +107,7 @@ TEST_CASE("a class's group is that of qos-resctrl, else that of koordlet, and is
   CHECK(fixture.llc("LS", "0") == 8192.0);
 }
 
-TEST_CASE("an unavailable value is not sent, the others are") {
+TEST_CASE("an unavailable value is not sent, but others are") {
   ResctrlFixture fixture;
   add_group(fixture.node, "LS", "00", "4096\n", "Unavailable\n", "5\n");
   fixture.init();
@@ -117,7 +117,7 @@ TEST_CASE("an unavailable value is not sent, the others are") {
   CHECK(fixture.bandwidth("LS", "mbm_total_bytes") == 5.0);
 }
 
-TEST_CASE("a group that is removed ends its series silently, and has new ones when it is back") {
+TEST_CASE("a removed group ends its series without an error, and gets new ones when it exists again") {
   ResctrlFixture fixture;
   add_group(fixture.node, "BE", "00", "4096\n", "5\n", "5\n");
   fixture.init();
@@ -131,7 +131,7 @@ TEST_CASE("a group that is removed ends its series silently, and has new ones wh
   CHECK(fixture.bandwidth("BE", "mbm_total_bytes") == 1.0);
 }
 
-TEST_CASE("groups of the configuration stand in for those of the QoS classes, monitoring groups too") {
+TEST_CASE("groups of the configuration replace those of the QoS classes, including monitoring groups") {
   ResctrlFixture fixture(R"({"groups": ["LS", "LS/mon_groups/nginx"]})");
   add_group(fixture.node, "LS", "00", "1\n", "1\n", "1\n");
   add_group(fixture.node, "LS/mon_groups/nginx", "00", "2\n", "2\n", "2\n");
@@ -142,7 +142,7 @@ TEST_CASE("groups of the configuration stand in for those of the QoS classes, mo
   CHECK_FALSE(fixture.llc("BE", "0"));
 }
 
-TEST_CASE("a file of another form fails the tick with its name, and the other groups are reported") {
+TEST_CASE("a file in another format fails the tick with its name, and other groups are reported") {
   ResctrlFixture fixture;
   add_group(fixture.node, "LS", "00", "rubbish\n", "1\n", "1\n");
   add_group(fixture.node, "BE", "00", "3\n", "3\n", "3\n");
@@ -152,7 +152,7 @@ TEST_CASE("a file of another form fails the tick with its name, and the other gr
   CHECK(fixture.llc("BE", "0") == 3.0);
 }
 
-TEST_CASE("a CPU that measures a part is measured in part, and the rest is an absent capability") {
+TEST_CASE("a CPU that supports only some measurements has these, and the rest is an absent capability") {
   ResctrlFixture fixture;
   fixture.node.write(kFeatures, "llc_occupancy\n");
   add_group(fixture.node, "LS", "00", "4096\n", "1\n", "1\n");
@@ -166,7 +166,7 @@ TEST_CASE("a CPU that measures a part is measured in part, and the rest is an ab
 }
 
 TEST_CASE(
-    "a node without resctrl, with resctrl not mounted, or with a CPU that cannot monitor has no such plugin and says which") {
+    "on a node without resctrl, with resctrl not mounted, or with a CPU that cannot monitor, the plugin is absent with the reason") {
   ResctrlFixture fixture;
   fixture.node.remove("resctrl/info");
   CHECK(fixture.advisor.init() == KOORD_E_UNSUPPORTED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BorrowedWaits asks advisor-interference for the waits that it measures anyway, and takes them
+// BorrowedWaits requests the waits that advisor-interference measures anyway, and reads them
 // (plugins/shared/latency/posted_waits.hpp). Used on the plugin's strand.
 #pragma once
 
@@ -12,27 +12,27 @@ namespace koord::sched_latency {
 
 class BorrowedWaits {
  public:
-  // This many periods without a new post: advisor-interference has ended.
+  // After this many periods without a new post, advisor-interference has ended.
   static constexpr int kMostMissed = 2;
 
   enum class Post {
-    none,       // that is new
-    first,      // of its session: its totals are those to begin with
-    continued,  // of the session of the one before
+    none,       // no new post
+    first,      // first of a session: its totals are the base of differences
+    continued,  // same session as the previous post
   };
 
   BorrowedWaits() = default;
-  // The host may lack koord.kv/1: nothing is borrowed then.
+  // If the host lacks koord.kv/1, no waits are borrowed.
   explicit BorrowedWaits(const koord_host* host);
 
-  // Asks for waits, and looks for a post. Once each period.
+  // Requests waits and reads the post. Call it once in each period.
   Post poll();
-  // The totals of the last post that was not none.
+  // Returns the totals of the last new post.
   const latency::Reading<latency::Waits>& reading() const { return posted_.reading; }
-  // Each period has a new post.
+  // Returns whether each period has a new post.
   bool is_steady() const { return in_a_row_ >= 2; }
   bool is_lost() const { return missed_ >= kMostMissed; }
-  // The next new post is the first again.
+  // Makes poll() return `first` for the next new post.
   void forget() { begins_again_ = true; }
 
  private:
@@ -40,7 +40,7 @@ class BorrowedWaits {
   plugin::Kv kv_;
   latency::PostedWaits posted_;
   bool begins_again_ = false;
-  int missed_ = 0, in_a_row_ = 0;  // periods without a new post, and with one
+  int missed_ = 0, in_a_row_ = 0;  // consecutive periods without a new post, and with one
 };
 
 }  // namespace koord::sched_latency

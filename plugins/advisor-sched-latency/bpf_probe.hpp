@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BpfProbe owns the programs of bpf/sched_latency while they run in the kernel; they leave the kernel with it.
+// BpfProbe owns the programs of bpf/sched_latency; its destructor unloads them.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace koord::sched_latency {
 
 class BpfProbe final : public Probe {
  public:
-  // Loads and starts the programs of one source, any but schedstat.
+  // Loads and starts the programs of a source other than schedstat.
   static Result<std::unique_ptr<Probe>> open(Source source, const latency::CgroupTree& tree,
                                              const ProbeOptions& options);
 

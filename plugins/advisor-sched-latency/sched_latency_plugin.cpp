@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-sched-latency: how long the threads of the node, of every pod and of every container wait for a
-// CPU.
+// advisor-sched-latency: measures how long the threads of the node, each pod and each container wait for a CPU.
 #include <memory>
 #include <optional>
 #include <string>
@@ -93,7 +92,7 @@ class SchedLatency final : public koord::plugin::Advisor {
         value_or_fail(CgroupTree::find("cpu", roots.cgroup, roots.proc), KOORD_E_UNSUPPORTED));
     options_ = options(roots.proc);
     if (!options_.only) borrowed_ = BorrowedWaits(host());
-    borrowed_.poll();  // asks for waits
+    borrowed_.poll();  // requests waits
     open_probe();
   }
 
@@ -122,8 +121,8 @@ class SchedLatency final : public koord::plugin::Advisor {
     batch_.send(now_ns);
   }
 
-  // advisor-interference posts: the own programs leave the kernel. Its next post is the one to begin with: the last one
-  // is older than the reading that was just reported.
+  // Unloads the plugin's own programs, because advisor-interference posts waits. The base is its next post, because the
+  // last one is older than the reading that was just reported.
   void borrow() {
     probe_.reset();
     marker_.reset();
@@ -139,7 +138,7 @@ class SchedLatency final : public koord::plugin::Advisor {
     for (const auto& refusal : opened.refused)
       log(KOORD_LOG_INFO, "source '" + std::string(name_of(refusal.source)) + "' is not available: " + refusal.why);
     probe_ = std::move(opened.probe);
-    if (probe_->source() == Source::schedstat) marker_.reset();  // has nothing in the kernel
+    if (probe_->source() == Source::schedstat) marker_.reset();  // it has no programs in the kernel
     itself_.set_source(name_of(probe_->source()));
     log(KOORD_LOG_INFO, "reading scheduling latency from '" + std::string(name_of(probe_->source())) + "'");
   }
@@ -162,7 +161,7 @@ class SchedLatency final : public koord::plugin::Advisor {
   ProbeOptions options_;
   BorrowedWaits borrowed_;
   std::unique_ptr<CgroupTree> tree_;
-  std::optional<koord::tracing::TracingMarker> marker_;  // outlives the programs
+  std::optional<koord::tracing::TracingMarker> marker_;  // must outlive the programs
   std::unique_ptr<Probe> probe_;
   LevelSeries<Waits, SchedMetrics, SchedSeries> series_;
   Batch batch_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A probe reads running totals of scheduling latency from the kernel. open_probe() takes the cheapest source
-// that this kernel accepts and says why it refused the cheaper ones. A probe is used by one thread at a time.
+// A probe reads running totals of scheduling latency from the kernel. open_probe() selects the cheapest source that
+// this kernel accepts and returns why it refused the cheaper ones. A probe is used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace koord::sched_latency {
 
-// Only sched_info knows throttled times.
+// Throttled times are only known to sched_info.
 using latency::Waits;
 using Reading = latency::Reading<Waits>;
 
@@ -31,10 +31,10 @@ std::optional<Source> source_of(std::string_view name);
 
 struct ProbeOptions {
   std::string proc = "/proc";
-  std::string btf;                  // the kernel's types, when /sys/kernel/btf/vmlinux does not have them
-  std::uint32_t slots = 0;          // cgroups measured separately; 0: as many as 16 MiB of kernel memory hold
-  std::uint32_t threads = 32768;    // that may wait at once, for raw_tracepoint
-  std::optional<Source> only = {};  // this source or none
+  std::string btf;                  // file with the kernel's types, if /sys/kernel/btf/vmlinux is missing
+  std::uint32_t slots = 0;          // cgroups measured separately; 0: as many as fit into 16 MiB of kernel memory
+  std::uint32_t threads = 32768;    // maximum number of waiting threads, for raw_tracepoint
+  std::optional<Source> only = {};  // if set, only this source is tried
 };
 
 class Probe {
@@ -46,7 +46,7 @@ class Probe {
 
   virtual Source source() const = 0;
 
-  // Running totals. The programs in the kernel see every cgroup; schedstat only the ones of `watched`.
+  // Returns running totals. The programs in the kernel see every cgroup; schedstat sees only those in `watched`.
   virtual Result<Reading> read(std::span<const latency::CgroupDirectory> watched) = 0;
 };
 
@@ -60,7 +60,7 @@ struct OpenedProbe {
   std::vector<Refusal> refused;
 };
 
-// Fails when no source at all can be used; the text then has the reason of each.
+// Fails if no source can be used; the text then has the reason for each.
 Result<OpenedProbe> open_probe(const latency::CgroupTree& tree, const ProbeOptions& options);
 
 }  // namespace koord::sched_latency

@@ -10,7 +10,7 @@ void PodRoll::follow(const std::vector<Pod>& pods, std::uint64_t now_ns) {
   std::unordered_map<std::uint64_t, Entry> next;
   for (const Pod& pod : pods) {
     const auto known = entries_.find(pod.handle);
-    // One that begins to run has its grace from now on.
+    // When a pod begins to run, its grace period begins again.
     const bool same = known != entries_.end() && known->second.runs == pod.runs;
     next.emplace(pod.handle, Entry{pod.runs, same ? known->second.since_ns : now_ns});
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Usage of the node outside its pods and host applications, from other advisors' measurements. Pure: values in, values
-// out.
+// Computes the usage of the node outside its pods and host applications, from other advisors' measurements. Pure:
+// values in, values out.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace koord::sys_resource {
 
-// The newest sample of one pod (by its handle) or application, not older than the bound.
+// The newest sample of a pod (by its handle) or application, within the maximum age.
 using Sample = usage::Newest;
 
-// The pods of the node. A pod that runs has a sample soon, or has no cgroup and uses nothing.
+// The pods of the node. A running pod gets a sample soon, or it has no cgroup and no usage.
 class PodRoll {
  public:
-  // A pod that runs and has no sample yet makes the sum unknown for `grace_ns` from when it was first seen.
+  // While a running pod has no sample yet, the sum is unknown, but only for `grace_ns` after the pod was first seen.
   explicit PodRoll(std::uint64_t grace_ns) : grace_ns_(grace_ns) {}
 
   struct Pod {
@@ -28,8 +28,8 @@ class PodRoll {
   };
   void follow(const std::vector<Pod>& pods, std::uint64_t now_ns);
 
-  // Returns the sum of the pods on the roll. Nothing while a running pod waits for its first sample, and nothing if
-  // pods run without any sample: then they are not measured. Samples of other subjects do not count.
+  // Returns the sum over the pods. nullopt while a running pod waits for its first sample, and if pods run but none has
+  // a sample, because they are not measured then. Samples of other subjects are ignored.
   std::optional<double> sum(const std::vector<Sample>& samples, std::uint64_t now_ns) const;
 
  private:
@@ -41,10 +41,10 @@ class PodRoll {
   std::unordered_map<std::uint64_t, Entry> entries_;
 };
 
-// The host applications. Without measurements, or without applications, they use nothing.
+// The host applications. Without measurements or applications their usage is 0.
 class ApplicationRoll {
  public:
-  // As with pods, an application that is there and has no sample makes the sum unknown for `grace_ns`.
+  // As with pods, an existing application without a sample makes the sum unknown for `grace_ns`.
   explicit ApplicationRoll(std::uint64_t grace_ns) : grace_ns_(grace_ns) {}
 
   void follow(std::size_t running, std::uint64_t now_ns);
@@ -56,12 +56,12 @@ class ApplicationRoll {
   std::uint64_t since_ns_ = 0;
 };
 
-// whole - pods - applications, at least 0: the three are not measured at the same moment. Nothing when one is
-// not known.
+// Returns whole - pods - applications, but at least 0, because they are not measured at the same moment. nullopt if one
+// of them is unknown.
 std::optional<double> rest(std::optional<double> whole, std::optional<double> pods, std::optional<double> applications);
 
-// The system's CPU by NUMA node: the kernel does not attribute a CPU's time, so each node has the part that it has in
-// all CPU used. Nothing if a node's use is unknown.
+// Returns the system's CPU usage by NUMA node. The kernel does not attribute a CPU's time to the system, so each node
+// gets its share of all used CPU. Empty if a node's usage is unknown.
 std::map<std::uint32_t, double> numa_parts(double system_cores,
                                            const std::map<std::uint32_t, std::optional<double>>& used_cores);
 

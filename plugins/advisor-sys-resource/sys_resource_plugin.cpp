@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-sys-resource: usage of the node outside its pods and host applications.
+// advisor-sys-resource: reports the usage of the node outside its pods and host applications.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -109,7 +109,7 @@ class SysResource final : public koord::plugin::Advisor {
     topology_version_ = snapshot.version(KOORD_ON_TOPOLOGY);
   }
 
-  // `what` of the node, the pods and the applications go by one name, with one meaning.
+  // `what`: the part of the metric name that node, pods and applications have in common, with the same meaning.
   std::optional<double> rest_of(const std::string& what, std::uint64_t now_ns,
                                 std::optional<Label> label = std::nullopt) {
     const std::optional<double> node = newest_.value_of("node_" + what, label);

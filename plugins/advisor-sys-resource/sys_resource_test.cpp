@@ -27,7 +27,7 @@ PodRoll roll_of(std::vector<PodRoll::Pod> pods) {
   return roll;
 }
 
-// The measurements of other advisors: a node with two NUMA nodes, a pod and a host application.
+// Measurements of other advisors: a node with two NUMA nodes, a pod and a host application.
 class Measured {
  public:
   explicit Measured(FakeHost& host) : host_(host) {
@@ -78,23 +78,23 @@ class Measured {
 
 }  // namespace
 
-TEST_CASE("the sum is over the pods of the node, and not over others that the history still has") {
+TEST_CASE("the sum includes the pods of the node, and no others in the history") {
   CHECK(roll_of({{1}, {2}}).sum({{1, 0.5}, {2, 0.25}, {3, 9}}, kSecond) == 0.75);
 }
 
 TEST_CASE("without pods the sum is 0") { CHECK(roll_of({}).sum({}, kSecond) == 0.0); }
 
-TEST_CASE("while a pod that runs has no sample yet there is no sum") {
+TEST_CASE("while a running pod has no sample yet there is no sum") {
   const PodRoll roll = roll_of({{1}, {2}});
   CHECK_FALSE(roll.sum({{1, 0.5}}, kGrace - 1));
   CHECK(roll.sum({{1, 0.5}}, kGrace) == 0.5);
 }
 
-TEST_CASE("if pods run and none has a sample they are not measured: there is no sum however long they run") {
+TEST_CASE("if pods run and none has a sample they are not measured, and there is never a sum") {
   CHECK_FALSE(roll_of({{1}, {2}}).sum({}, 100 * kGrace));
 }
 
-TEST_CASE("a pod that does not run yet may have no sample, and counts when it has one") {
+TEST_CASE("a pod that does not run yet may lack a sample, and counts if it has one") {
   const PodRoll roll = roll_of({{1}, {2, false}});
   CHECK(roll.sum({{1, 0.5}}, kSecond) == 0.5);
   CHECK(roll.sum({{1, 0.5}, {2, 0.25}}, kSecond) == 0.75);
@@ -111,7 +111,7 @@ TEST_CASE("a pod's grace period begins when it runs, and no change of other pods
 
 TEST_CASE("without host applications the sum is zero") { CHECK(ApplicationRoll(kGrace).sum({}, kSecond) == 0.0); }
 
-TEST_CASE("a host application that is there and has no sample yet makes the sum unknown, but not forever") {
+TEST_CASE("an existing host application without a sample makes the sum unknown, but only for a limited time") {
   ApplicationRoll roll(kGrace);
   roll.follow(2, kSecond);
   CHECK_FALSE(roll.sum({{0, 0.5}}, 2 * kSecond));
@@ -119,7 +119,7 @@ TEST_CASE("a host application that is there and has no sample yet makes the sum 
   CHECK(roll.sum({{0, 0.5}}, kSecond + kGrace) == 0.5);
 }
 
-TEST_CASE("the system has what is left, never less than nothing, and nothing is known when a part is not") {
+TEST_CASE("the system has the rest, at least 0, and is unknown if a part is unknown") {
   CHECK(rest(3.0, 1.0, 0.5) == 1.5);
   CHECK(rest(3.0, 3.25, 0.0) == 0.0);
   CHECK_FALSE(rest(std::nullopt, 1.0, 0.0));
@@ -127,7 +127,7 @@ TEST_CASE("the system has what is left, never less than nothing, and nothing is 
   CHECK_FALSE(rest(3.0, 1.0, std::nullopt));
 }
 
-TEST_CASE("a NUMA node has as much of the system's CPU as it has of all CPU used") {
+TEST_CASE("a NUMA node has the same share of the system's CPU as of all used CPU") {
   CHECK(numa_parts(1.5, {{0, 2.0}, {1, 1.0}}) == Parts{{0, 1.0}, {1, 0.5}});
   CHECK(numa_parts(0.0, {{0, 0.0}, {1, 0.0}}) == Parts{{0, 0.0}, {1, 0.0}});
   CHECK(numa_parts(1.5, {{0, 2.0}, {1, std::nullopt}}).empty());
@@ -150,7 +150,7 @@ TEST_CASE("the system is the node without pods and host applications, whole and 
   CHECK(host.value("sys_numa_memory_usage", {{"numa_node_id", "1"}}) == 300.0);
 }
 
-TEST_CASE("the first value is not the whole node: it waits for the pods") {
+TEST_CASE("the first value waits for the pods and is not the usage of the whole node") {
   FakeNode node;
   FakeHost host(node);
   Measured measured(host);
@@ -166,7 +166,7 @@ TEST_CASE("the first value is not the whole node: it waits for the pods") {
   CHECK(host.value("sys_cpu_usage") == 2.0);
 }
 
-TEST_CASE("without an advisor for host applications the sum has none") {
+TEST_CASE("without an advisor for host applications their usage is 0") {
   FakeNode node;
   FakeHost host(node);
   Measured measured(host);
@@ -178,7 +178,7 @@ TEST_CASE("without an advisor for host applications the sum has none") {
   CHECK(host.value("sys_memory_usage") == 700.0);
 }
 
-TEST_CASE("measurements older than the bound are none, and the bound can be configured") {
+TEST_CASE("measurements older than the maximum age are ignored, and that age is configurable") {
   for (const auto& [config, known] : {std::pair("{}", false), std::pair(R"({"maxAge":"1m"})", true)}) {
     FakeNode node;
     FakeHost host(node, config);
@@ -193,7 +193,7 @@ TEST_CASE("measurements older than the bound are none, and the bound can be conf
   }
 }
 
-TEST_CASE("a bound that is not a time is refused with the expected form") {
+TEST_CASE("a maximum age that is not a time is refused with the expected form") {
   FakeNode node;
   FakeHost host(node, R"({"maxAge":"0s"})");
   FakeInstance advisor(host, koord_entry_v1());
@@ -201,7 +201,7 @@ TEST_CASE("a bound that is not a time is refused with the expected form") {
   CHECK(advisor.why() == "maxAge: '0s' is not a time that is longer than nothing, as 10s");
 }
 
-TEST_CASE("while the pods are not known the tick says so") {
+TEST_CASE("while the pods are unknown the tick reports that") {
   FakeNode node;
   FakeHost host(node);
   FakeInstance advisor(host, koord_entry_v1());

@@ -18,7 +18,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// The handle that the labels name; nothing: they name none. 0: one that is not here.
+// Returns the handle that the labels name; 0 if it is not on this node; nullopt if the labels name none.
 std::optional<std::uint64_t> named_subject(const SubjectLabels& rules, const LabelViews& labels,
                                            const SubjectIndex& subjects) {
   if (std::string_view id = value_of(labels, rules.container_id); !id.empty()) return subjects.container_by_id(id);
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> named_subject(const SubjectLabels& rules, const Lab
   const std::uint64_t pod =
       uid.empty() ? subjects.pod_by_name(value_of(labels, rules.pod_namespace), name) : subjects.pod_by_uid(uid);
   const std::string_view container = value_of(labels, rules.container_name);
-  // "POD" is what the kubelet's cAdvisor calls the sandbox of old Docker.
+  // The kubelet's cAdvisor reports "POD" for the sandbox of old Docker.
   if (pod == 0 || container.empty() || container == "POD") return pod;
   return subjects.container_by_name(pod, container);
 }

@@ -57,14 +57,14 @@ class ExternalPrometheus final : public koord::plugin::ExternalAdvisor {
     labels_.clear();
     for (const koord_label& label : labels) labels_.emplace_back(view(label.key), view(label.value));
     const Placed placed = place(current_->labelling, current_->where.name, labels_, subjects());
-    if (placed.fate == Placed::Fate::unknown_subject) return SeriesFate::not_now;  // it may be known the next time
+    if (placed.fate == Placed::Fate::unknown_subject) return SeriesFate::not_now;  // it may be known at the next scrape
     if (placed.subject != 0) map.subject(placed.subject);
     for (const auto& [name, value] : placed.changes) map.label(name, value);
     return SeriesFate::kept;
   }
 
  private:
-  // From the newest snapshot.
+  // Returns the subjects of the newest snapshot.
   const SubjectIndex& subjects() {
     const auto snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot || snapshot->version(KOORD_ON_PODS) == pods_version_) return subjects_;

@@ -58,7 +58,7 @@ bool is_accepted(const std::string& json) { return FakeScrape::accepts(koord_ent
 
 }  // namespace
 
-TEST_CASE("a star stands for any number of characters, and a pattern for the whole name") {
+TEST_CASE("a star stands for any number of characters, and a pattern must match the whole name") {
   CHECK(glob_matches("node_load1", "node_load1"));
   CHECK_FALSE(glob_matches("node_load1", "node_load15"));
   CHECK(glob_matches("node_load*", "node_load15"));
@@ -70,31 +70,31 @@ TEST_CASE("a star stands for any number of characters, and a pattern for the who
   CHECK_FALSE(glob_matches("", "x"));
 }
 
-TEST_CASE("a pattern of many stars does not take long on a name that nearly fits") {
+TEST_CASE("a pattern with many stars is fast on a name that almost matches") {
   std::string pattern;
   for (int i = 0; i < 100; ++i) pattern += "*a";
   CHECK_FALSE(glob_matches(pattern + "b", std::string(100'000, 'a')));
 }
 
-TEST_CASE("a metric that is not on the list stays out; without a list all come in") {
+TEST_CASE("a metric that is not on the list is left out; without a list all are included") {
   CHECK(Naming{{}, ""}.name_of("up") == "up");
   CHECK(Naming{{"node_*", "up"}, ""}.name_of("up") == "up");
   CHECK_FALSE(Naming{{"node_*", "up"}, ""}.name_of("go_threads"));
 }
 
-TEST_CASE("a name is replaced as the list says, or else gets the prefix; a colon is an underscore") {
+TEST_CASE("a name is replaced according to the list, or else gets the prefix; a colon becomes an underscore") {
   const Naming naming{{}, "exporter_", {{"node_load1", "load_minute"}}};
   CHECK(naming.name_of("node_load1") == "load_minute");
   CHECK(naming.name_of("node_load5") == "exporter_node_load5");
   CHECK(naming.name_of("job:load:mean") == "exporter_job_load_mean");
 }
 
-TEST_CASE("each series has the label 'target'; one that the endpoint has itself is kept beside it") {
+TEST_CASE("each series has the label 'target'; a label of that name from the endpoint is kept under another name") {
   CHECK(place({}, "t", {{"cpu", "0"}}, {}).changes == Changes{{"target", "t"}});
   CHECK(place({}, "t", {{"target", "x"}}, {}).changes == Changes{{"exported_target", "x"}, {"target", "t"}});
 }
 
-TEST_CASE("labels are kept, dropped and added as the rules say") {
+TEST_CASE("labels are kept, dropped and added according to the rules") {
   const LabelViews labels{{"cpu", "0"}, {"mode", "idle"}, {"host", "h"}};
   CHECK(place({{"cpu", "mode"}}, "t", labels, {}).changes == Changes{{"host", ""}, {"target", "t"}});
   CHECK(place({{}, {"host"}}, "t", labels, {}).changes == Changes{{"host", ""}, {"target", "t"}});
@@ -114,7 +114,7 @@ TEST_CASE("a container is found by its id, bare, with a scheme, or at the end of
   CHECK(index.container_by_id("") == 0);
 }
 
-TEST_CASE("labels that name a pod or a container are replaced by it") {
+TEST_CASE("labels that name a pod or a container are replaced by that subject") {
   const SubjectIndex index = node_with_a_pod();
   Labelling rules;
   rules.subject = {.pod_uid = {},
@@ -130,7 +130,7 @@ TEST_CASE("labels that name a pod or a container are replaced by it") {
   CHECK(place(rules, "t", {{"namespace", "shop"}, {"pod", "web"}, {"container", "POD"}}, index).subject == 1);
 }
 
-TEST_CASE("a series of an unknown pod or container is dropped, or stays as one of the node") {
+TEST_CASE("a series of an unknown pod or container is dropped, or kept as a series of the node") {
   const SubjectIndex index = node_with_a_pod();
   Labelling rules;
   rules.subject = {
@@ -144,7 +144,7 @@ TEST_CASE("a series of an unknown pod or container is dropped, or stays as one o
   CHECK(kept.changes == Changes{{"target", "t"}});
 }
 
-TEST_CASE("a series without labels of a pod is one of the node") {
+TEST_CASE("a series without pod labels belongs to the node") {
   Labelling rules;
   rules.subject.pod_uid = "uid";
   const Placed placed = place(rules, "t", {{"cpu", "0"}, {"uid", ""}}, node_with_a_pod());
@@ -180,7 +180,7 @@ TEST_CASE("the host gets a target as configured") {
                                                   .max_series = 10});
 }
 
-TEST_CASE("metrics come in under the names and with the labels that the rules give them") {
+TEST_CASE("metrics have the names and labels that the rules give them") {
   Advisor plugin(
       R"(, "metrics": ["node_*"], "rename": {"prefix": "x_"}, "labels": {"drop": ["instance"], "add": [{"name": "team", "value": "infra"}]})");
   auto outcome = plugin.advisor.take("a", "node_load1{instance=\"i\"} 0.5\ngo_threads 9\n");
@@ -191,7 +191,8 @@ TEST_CASE("metrics come in under the names and with the labels that the rules gi
   CHECK(plugin.labels("x_node_load1") == Labels{{"target", "a"}, {"team", "infra"}});
 }
 
-TEST_CASE("a series of a container has the host's labels; of an unknown one it is counted and waits") {
+TEST_CASE(
+    "a series of a container has the host's labels; a series of an unknown container is counted and tried again") {
   Advisor plugin(R"(, "subject": {"namespace": "namespace", "pod": "pod", "container": "container"})");
   const std::string text =
       "x{namespace=\"shop\",pod=\"web\",container=\"nginx\"} 1\ny{namespace=\"shop\",pod=\"web\"} 2\nz 3\n";
@@ -225,7 +226,7 @@ TEST_CASE("two targets with the same series keep them apart") {
   CHECK(host.value("up", {{"target", "b"}}) == 0);
 }
 
-TEST_CASE("another configuration holds with the next scrape") {
+TEST_CASE("a changed configuration applies from the next scrape on") {
   Advisor plugin(R"(, "metrics": ["a"])");
   CHECK(plugin.advisor.take("a", "a 1\nb 2\n")->taken == 1);
   REQUIRE(plugin.advisor.configure(configured(R"(, "metrics": ["b"])")) == KOORD_OK);

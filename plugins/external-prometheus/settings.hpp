@@ -15,7 +15,7 @@ struct Target {
   Labelling labelling;
 };
 
-// In the order of the configuration.
+// Returns the targets in the order of the configuration.
 std::vector<Target> read_targets(const plugin::Config& config);
 
 }  // namespace koord::external_prometheus

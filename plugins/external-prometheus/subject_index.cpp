@@ -4,7 +4,7 @@
 namespace koord::external_prometheus {
 namespace {
 
-// NUL is in no name.
+// NUL separates the parts, because no name contains it.
 std::string key_of(std::string_view scope, std::string_view name) {
   std::string key(scope);
   key += '\0';
@@ -19,7 +19,7 @@ std::string_view bare_container_id(std::string_view id) {
   constexpr std::string_view kScope = ".scope";
   if (!id.ends_with(kScope)) return id;
   id.remove_suffix(kScope.size());
-  return id.substr(id.rfind('-') + 1);  // without one: all of it
+  return id.substr(id.rfind('-') + 1);  // without '-': the whole id
 }
 
 void SubjectIndex::add_pod(std::uint64_t handle, std::string_view uid, std::string_view ns, std::string_view name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the files of a directory that are read. Pure.
+// Selects the files of a directory to read. Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace koord::external_textfile {
 
-// As many as the host takes targets.
+// The host's limit of targets.
 inline constexpr std::size_t kMaxFiles = 256;
 
 struct File {
@@ -19,14 +19,15 @@ struct File {
   bool is_regular = true;
 };
 
-// The host's limit for the name of a target, and ".prom" at the end; hidden files may be unfinished.
+// Returns whether the name is valid for the host's targets and ends with ".prom". Hidden files may be unfinished and
+// are refused.
 bool is_ours(std::string_view name);
 
 struct Choice {
-  std::vector<File> read;   // fresh ones, by name
-  std::vector<File> stale;  // older than `max_age_ns`
+  std::vector<File> read;   // fresh files, by name
+  std::vector<File> stale;  // files older than `max_age_ns`
   std::size_t too_many = 0;
-  std::size_t not_regular = 0;  // directories, links and pipes with a name that is_ours() accepts
+  std::size_t not_regular = 0;  // directories, links and pipes with an accepted name
 };
 
 // `max_age_ns` 0: no file is too old.

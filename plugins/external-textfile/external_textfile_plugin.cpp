@@ -71,7 +71,7 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
     koord::settings::read_scrape_limits(config, "", limits_);
   }
 
-  // Reports the times of all files, also of those that are too old: alerts need them.
+  // Reports the times of all files, including stale files, because alerts need them.
   void report_times(const Choice& choice) {
     std::unordered_map<std::string, std::uint64_t> now;
     for (const std::vector<File>* files : {&choice.read, &choice.stale}) {
@@ -90,7 +90,7 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
     batch_.send(clock_->now_ns(host()));
   }
 
-  // Once for each change.
+  // Logs the files that were left out, once for each change.
   void log_left_out(const Choice& choice) {
     std::string now;
     if (choice.too_many > 0)

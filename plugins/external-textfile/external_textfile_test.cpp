@@ -27,7 +27,7 @@ std::vector<std::string> names(const std::vector<File>& files) {
   return list;
 }
 
-// A directory of files, and the plugin that reads it.
+// A directory of files, and the plugin that reads them.
 struct Textfiles {
   FakeNode node{{"textfile/.keep", ""}};
   std::string directory = node.path("textfile");
@@ -39,7 +39,7 @@ struct Textfiles {
   }
   void write(const std::string& name, const std::string& text) const { std::ofstream(directory + "/" + name) << text; }
 
-  // A tick: the result of each file, "" or why it was rejected.
+  // Ticks once and returns the result of each file: "" or why it was rejected.
   std::string tick() {
     std::string problems;
     for (const ScrapeTarget& target : advisor.targets()) {
@@ -57,14 +57,14 @@ struct Textfiles {
 
 }  // namespace
 
-TEST_CASE("files that end in .prom are ours, except for hidden ones") {
+TEST_CASE("files that end with .prom are accepted, except hidden ones") {
   CHECK(is_ours("a.prom"));
   CHECK_FALSE(is_ours("a.prom.tmp"));
   CHECK_FALSE(is_ours(".a.prom"));
   CHECK_FALSE(is_ours("prom"));
 }
 
-TEST_CASE("a file that is older than wanted is stale; without a limit no file is stale") {
+TEST_CASE("a file older than the limit is stale; without a limit no file is stale") {
   const std::vector<File> files{{"old.prom", 10, true}, {"new.prom", 90, true}};
   CHECK(names(choose(files, 100, 50).read) == std::vector<std::string>{"new.prom"});
   CHECK(names(choose(files, 100, 50).stale) == std::vector<std::string>{"old.prom"});
@@ -77,7 +77,7 @@ TEST_CASE("files from the future are fresh, and only regular files are read") {
   CHECK(choice.not_regular == 1);
 }
 
-TEST_CASE("beyond the host's number of targets the last files are left out") {
+TEST_CASE("above the host's maximum number of targets the last files are left out") {
   std::vector<File> files;
   for (int i = 0; i < 300; ++i) files.push_back({std::to_string(1000 + i) + ".prom"});
   const Choice choice = choose(files, 0, 0);
@@ -95,7 +95,7 @@ TEST_CASE("without a directory the plugin is absent") {
   CHECK(advisor.why() == "no directory configured");
 }
 
-TEST_CASE("each file's metrics come in, with the time it was written") {
+TEST_CASE("each file's metrics are read, with the time of its last change") {
   Textfiles files;
   files.write("backup.prom", "# TYPE backup_bytes gauge\nbackup_bytes{disk=\"a\"} 4096\n");
   files.write("raid.prom", "raid_ok 1\n");
@@ -108,7 +108,7 @@ TEST_CASE("each file's metrics come in, with the time it was written") {
         doctest::Approx(static_cast<double>(status.st_mtim.tv_sec)));
 }
 
-TEST_CASE("a file that is garbage or cut off is reported by name, and the others go on") {
+TEST_CASE("an invalid or truncated file is reported by name, and other files are read") {
   Textfiles files;
   files.write("bad.prom", "x 1\ny{");
   files.write("cut.prom", "x 1");
@@ -141,14 +141,14 @@ TEST_CASE("a stale file is not read, but its time is reported") {
   CHECK(files.host.series("textfile_mtime_seconds").size() == 1);
 }
 
-TEST_CASE("a link, a pipe and a directory are not read, whatever they are called") {
+TEST_CASE("a link, a pipe and a directory are not read, whatever their name") {
   Textfiles files;
   files.write("secret", "secret 1\n");
   std::filesystem::create_symlink("secret", files.directory + "/link.prom");
   std::filesystem::create_directory(files.directory + "/directory.prom");
   REQUIRE(::mkfifo((files.directory + "/pipe.prom").c_str(), 0600) == 0);
   CHECK(files.targets().empty());
-  // Also when it is put there after we looked.
+  // Also if it is created after the check.
   for (const char* name : {"link.prom", "pipe.prom", "directory.prom"})
     CHECK_FALSE(files.advisor.scrape({.name = name, .url = "file:" + files.directory + "/" + name}));
 }
@@ -174,7 +174,7 @@ TEST_CASE("two files with the same series: the first has it") {
   CHECK(files.host.value("other") == 3);
 }
 
-TEST_CASE("a directory that is not there fails the tick with its path") {
+TEST_CASE("a missing directory fails the tick with its path") {
   FakeNode node;
   FakeHost host(node, R"({"directory": "/nowhere/textfile/"})");
   FakeScrape advisor(host, koord_entry_v1());

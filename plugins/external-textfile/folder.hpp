@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of a directory, from its files' status alone: nothing is opened.
+// Reads the content of a directory and the status of its files. Opens no file.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace koord::external_textfile {
 
-// Lists the entries that is_ours() accepts. An entry that vanishes meanwhile is left out.
+// Returns the entries that is_ours() accepts. An entry that disappears meanwhile is left out.
 Result<std::vector<File>> files_in(const std::string& directory);
 
 }  // namespace koord::external_textfile

@@ -8,12 +8,12 @@
 namespace koord::batch {
 namespace {
 
-// As the kubelet does for CPU: 1024 shares and 100 ms of each 100 ms a core; the kernel takes 2 … 262144 shares, and 1
-// ms at least.
+// Like the kubelet for CPU: a core has 1024 shares and a quota of 100 ms per 100 ms. The kernel accepts 2 to 262144
+// shares, and a quota of at least 1 ms.
 constexpr std::int64_t kLeastShares = 2, kMostShares = 262144;
 constexpr std::int64_t kLeastQuota = 1000, kPeriod = 100'000;
 
-// A million cores: more is a mistake, and its product would not fit.
+// A million cores: a larger amount is a mistake, and its product would overflow.
 constexpr std::int64_t kMostMilli = 1'000'000'000;
 
 std::int64_t shares_of(std::int64_t milli) {
@@ -27,10 +27,10 @@ std::int64_t quota_of(std::optional<std::int64_t> milli) {
 
 std::int64_t memory_of(std::optional<std::int64_t> bytes) { return bytes && *bytes > 0 ? *bytes : kNoLimit; }
 
-// The largest sum of amounts of containers that run at one time.
+// Computes the largest sum of the amounts of containers that run at the same time.
 class Need {
  public:
-  // A container without an amount leaves the pod without a limit.
+  // Adds a container. Without an amount, the pod has no limit.
   void add(std::optional<std::int64_t> amount, Kind kind) {
     if (!amount || *amount <= 0) {
       is_limited_ = false;

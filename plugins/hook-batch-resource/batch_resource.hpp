@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of a best-effort pod from its batch resources (kubernetes.io/batch-cpu and batch-memory), which the
-// kubelet does not translate. Pure functions.
+// Computes the limits of a best-effort pod from its batch resources (kubernetes.io/batch-cpu and batch-memory), which
+// the kubelet ignores. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,11 @@
 
 namespace koord::batch {
 
-// An init container runs before the regular ones, and ends; a sidecar starts among the init containers, and goes on.
+// An init container runs before the regular ones and ends. A sidecar starts in the order of the init containers and
+// keeps running.
 enum class Kind { regular, init, sidecar };
 
-// One container's amounts, milli-cores and bytes; nullopt: the container does not have it.
+// A container's amounts in milli-cores and bytes; nullopt: not set.
 struct Amounts {
   std::optional<std::int64_t> cpu_request, cpu_limit, memory_limit;
   Kind kind = Kind::regular;
@@ -29,11 +30,11 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-// nullopt: the container has no batch resource.
+// Returns nullopt if the container has no batch resource.
 std::optional<Limits> limits_of(const Amounts& container);
 
-// Returns the pod's: the largest need of its containers at one time. Init containers and sidecars are in the order of
-// the spec. A container without a limit leaves the pod without one. nullopt: no container has a batch resource.
+// Returns the pod's limits: the largest need of its containers at the same time. Init containers and sidecars are in
+// the order of the spec. If a container has no limit, the pod has none. nullopt: no container has a batch resource.
 std::optional<Limits> limits_of(const std::vector<Amounts>& containers);
 
 }  // namespace koord::batch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-batch-resource: CPU shares, CPU quota and memory limit of best-effort pods from their batch resources.
+// hook-batch-resource: sets CPU shares, CPU quota and memory limit of best-effort pods from their batch resources.
 #include <optional>
 #include <string>
 #include <string_view>

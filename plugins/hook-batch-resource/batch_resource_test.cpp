@@ -32,25 +32,25 @@ Pod best_effort_pod() {
 
 }  // namespace
 
-TEST_CASE("a container's limits follow from its batch resources, within what the kernel takes") {
+TEST_CASE("a container's limits are computed from its batch resources, within the kernel's limits") {
   struct Row {
     Amounts amounts;
     Limits limits;
   };
   for (const Row& row :
        {Row{{500, 1000, 2 * kGi}, {512, 100'000, 2 * kGi}},
-        Row{{std::nullopt, std::nullopt, kGi}, {2, kNoLimit, kGi}},  // no CPU at all: the fewest shares
-        Row{{1, 5, std::nullopt}, {2, 1000, kNoLimit}},              // 500 µs are less than the kernel takes
+        Row{{std::nullopt, std::nullopt, kGi}, {2, kNoLimit, kGi}},  // no CPU requested: the fewest shares
+        Row{{1, 5, std::nullopt}, {2, 1000, kNoLimit}},              // 500 µs are below the kernel's minimum
         Row{{1'000'000, 1'000'000, 1}, {262144, 100'000'000, 1}},
         Row{{INT64_MAX, INT64_MAX, INT64_MAX}, {262144, 100'000'000'000, INT64_MAX}},
-        Row{{0, 0, 0}, {2, kNoLimit, kNoLimit}}}) {  // zero is no limit
+        Row{{0, 0, 0}, {2, kNoLimit, kNoLimit}}}) {  // 0 means no limit
     CAPTURE(row.limits.shares);
     CHECK(limits_of(row.amounts) == row.limits);
   }
   CHECK_FALSE(limits_of(Amounts{}));
 }
 
-TEST_CASE("a pod has what its containers need at one time, and no limit as soon as one of them has none") {
+TEST_CASE("a pod's limits are the need of its containers at one time, and no limit if one of them has none") {
   const Amounts main{500, 1000, kGi}, side{250, 500, kGi}, starter{2000, 3000, 4 * kGi, Kind::init},
       open{100, std::nullopt, kGi};
   CHECK(limits_of(std::vector{main, side}) == Limits{768, 150'000, 2 * kGi});
@@ -58,7 +58,7 @@ TEST_CASE("a pod has what its containers need at one time, and no limit as soon 
   CHECK(limits_of(std::vector{main, open}) == Limits{614, kNoLimit, 2 * kGi});
   CHECK(limits_of(std::vector{main, Amounts{}}) == Limits{512, kNoLimit, kNoLimit});
   CHECK_FALSE(limits_of(std::vector<Amounts>{}));
-  // A sidecar runs beside the init containers behind it, and beside the regular ones.
+  // A sidecar runs in parallel with later init containers and with the regular ones.
   const Amounts sidecar{1000, 1000, 4 * kGi, Kind::sidecar};
   CHECK(limits_of(std::vector{sidecar, starter, main}) == Limits{3072, 400'000, 8 * kGi});
   CHECK(limits_of(std::vector{starter, sidecar, main}) == Limits{2048, 300'000, 5 * kGi});
@@ -67,7 +67,7 @@ TEST_CASE("a pod has what its containers need at one time, and no limit as soon 
   CHECK(limits_of(std::vector{huge, huge}) == Limits{262144, 100'000'000'000, INT64_MAX});
 }
 
-TEST_CASE("the hook answers for best-effort pods with batch resources, and leaves all others as they are") {
+TEST_CASE("the hook answers for best-effort pods with batch resources, and changes no other pod") {
   const FakeNode node;
   FakeHost host(node);
   FakeInstance hook(host, koord_entry_v1());

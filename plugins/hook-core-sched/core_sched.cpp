@@ -6,7 +6,7 @@
 namespace koord::core_sched {
 namespace {
 
-// Kubernetes' rules for the value of a label.
+// Returns whether the text is a valid Kubernetes label value.
 bool is_label_value(std::string_view text) {
   constexpr std::size_t kMost = 63;
   return text.size() <= kMost && std::all_of(text.begin(), text.end(), [](char c) {
@@ -22,7 +22,8 @@ Adjustment ignored(std::string_view label, std::string_view value, const char* e
 
 }  // namespace
 
-// Prefixes keep apart what labels could mix: a group, a pod's UID, and groups of expellers.
+// Returns the group. Prefixes separate groups that a label could otherwise mix up: named groups, pod UIDs, and groups
+// of expellers.
 Adjustment adjust(const PodLabels& pod, const Rules& rules) {
   if (!rules.is_on) return {};
   if (pod.policy == "none") return {""};

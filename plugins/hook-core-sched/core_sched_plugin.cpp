@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-core-sched: keeps containers of different groups off the same CPU core at the same time.
+// hook-core-sched: prevents containers of different groups from sharing a CPU core at the same time.
 #include <mutex>
 #include <set>
 #include <string>
@@ -52,7 +52,7 @@ class CoreSched final : public koord::plugin::RuntimeHook {
     return {of_class->cpu->enable.value_or(false), of_class->cpu->core_expeller.value_or(false)};
   }
 
-  // Each problem once; after kMostKept others again.
+  // Logs each problem once. After kMostKept other problems it is logged again.
   void report(const std::string& problem) {
     std::lock_guard lock(mutex_);
     if (reported_.size() >= kMostKept) reported_.clear();
@@ -60,9 +60,9 @@ class CoreSched final : public koord::plugin::RuntimeHook {
   }
 
   std::mutex mutex_;
-  std::string text_;                // with mutex_; of slo_
-  koord::slo::NodeSlo slo_;         // with mutex_
-  std::set<std::string> reported_;  // with mutex_
+  std::string text_;                // guarded by mutex_; text of slo_
+  koord::slo::NodeSlo slo_;         // guarded by mutex_
+  std::set<std::string> reported_;  // guarded by mutex_
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ using koord::test::FakeHost;
 using koord::test::FakeInstance;
 using koord::test::FakeNode;
 
-TEST_CASE("a container's group follows from the labels of its pod and the class") {
+TEST_CASE("a container's group is computed from the labels of its pod and the class") {
   struct Row {
     const char *group, *policy;
     Rules rules;
@@ -76,7 +76,7 @@ TEST_CASE("the hook answers for containers of enabled classes while cpuPolicy is
   CHECK(group("{}", on) == "-");
   CHECK(group(policy, R"({"enable":false})") == "-");
   CHECK(group(policy, "{}") == "-");
-  CHECK(hook.handle(pod, &pod.containers[0]).fields.empty());  // no NodeSLO is known
+  CHECK(hook.handle(pod, &pod.containers[0]).fields.empty());  // the NodeSLO is unknown
   CHECK(hook.handle(pod, &pod.containers[0], "{").fields.empty());
   pod.labels = {{"koordinator.sh/core-sched-policy", "none"}};
   CHECK(group(policy, on) == "linux.core_sched.group=");

@@ -9,9 +9,9 @@
 namespace koord::normalization {
 namespace {
 
-// Beyond these a ratio is a mistake rather than hardware.
+// A ratio outside of this range is a mistake.
 constexpr double kLeastRatio = 0.1, kMostRatio = 10;
-// A difference of the CPUs below this is not worth another quota.
+// A smaller difference of the CPUs does not change the quota.
 constexpr double kTolerance = 0.01;
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-cpu-normalization: multiplies CPU limits of latency-sensitive pods by the reference's speed over the node's.
+// hook-cpu-normalization: multiplies CPU limits of latency-sensitive pods by the speed of the reference CPU divided by
+// the node's.
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ using koord::plugin::str;
 
 constexpr std::string_view kResourceStatus = "scheduling.koordinator.sh/resource-status";
 
-// Pods with CPUs of their own have no quota to multiply; best-effort and system pods have limits of another kind.
+// Pods with exclusive CPUs have no quota to multiply; best-effort and system pods have limits of another kind.
 bool is_normalized(const koord_pod& pod) {
   if (pod.qos == KOORD_QOS_BE || pod.qos == KOORD_QOS_SYSTEM) return false;  // also without a label
   const std::string_view label = koord::slo::label_of(pod, koord::slo::kQosLabel).value_or("");
@@ -46,7 +47,7 @@ class CpuNormalization final : public koord::plugin::RuntimeHook {
     return ratio ? *ratio : std::nullopt;
   }
 
-  // Each problem once.
+  // Logs each problem once.
   void report(const std::string& problem) {
     std::lock_guard lock(mutex_);
     if (problem == problem_) return;
@@ -56,7 +57,7 @@ class CpuNormalization final : public koord::plugin::RuntimeHook {
 
   const koord_svc_state* state_ = nullptr;
   std::mutex mutex_;
-  std::string problem_;  // with mutex_
+  std::string problem_;  // guarded by mutex_
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ using koord::test::FakeInstance;
 using koord::test::FakeNode;
 using Scales = decltype(koord::host::HookSettings::scales);
 
-TEST_CASE("a ratio is a number from 0.1 to 10; none and -1 switch it off") {
+TEST_CASE("a ratio is a number from 0.1 to 10; a missing ratio and -1 switch it off") {
   CHECK(*parse_ratio("1.25") == 1.25);
   CHECK(*parse_ratio("") == std::nullopt);
   CHECK(*parse_ratio("-1") == std::nullopt);
@@ -44,7 +44,7 @@ TEST_CASE("limits of LS pods and of pods without a label are multiplied, others 
     host.hub().publish(std::move(update));
   };
   Pod pod;
-  CHECK(hook.handle(pod).scales.empty());  // no node is known
+  CHECK(hook.handle(pod).scales.empty());  // the node is unknown
   publish("1.25");
   CHECK(hook.handle(pod).scales == Scales{{"linux.cpu.quota", 0.8}});
   for (const char* label : {"LSE", "LSR", "BE", "SYSTEM"}) {
@@ -53,7 +53,7 @@ TEST_CASE("limits of LS pods and of pods without a label are multiplied, others 
     CHECK(hook.handle(pod).scales.empty());
   }
   pod.labels.clear();
-  pod.koord_qos = koord::state::KoordQos::be;  // as a pod without requests
+  pod.koord_qos = koord::state::KoordQos::be;  // like a pod without requests
   CHECK(hook.handle(pod).scales.empty());
   pod.koord_qos = koord::state::KoordQos::ls;
   pod.labels = {{"koordinator.sh/qosClass", "LS"}};

@@ -13,10 +13,10 @@ namespace koord::hook_cpuset {
 namespace {
 
 constexpr std::int64_t kMilli = 1000;
-// Linux' largest number of a NUMA node.
+// The largest NUMA node number of Linux.
 constexpr std::int64_t kMostNode = 1023;
 
-// Nothing for an empty text.
+// Returns the parsed annotation, or nullopt for an empty text.
 Result<std::optional<boost::json::value>> document_of(std::string_view annotation) {
   if (annotation.empty()) return std::optional<boost::json::value>();
   boost::json::value document = TRY(read_json(annotation));
@@ -24,7 +24,7 @@ Result<std::optional<boost::json::value>> document_of(std::string_view annotatio
   return std::optional(std::move(document));
 }
 
-// The nodes of the list that have CPU time.
+// Returns the NUMA nodes of the list that have CPU time.
 Result<std::vector<std::uint32_t>> numa_nodes_in(const JsonField& list) {
   std::vector<std::uint32_t> nodes;
   for (const JsonField& entry : TRY(list.list())) {
@@ -70,7 +70,7 @@ Adjustment adjust_owner(const PodFacts& pod, const Pools& pools, const Settings&
   }
   adjustment.cpus = usable;
   if (!owns_cpus(pod) || !settings.removes_quota) return adjustment;
-  // Any user may write the annotation: more CPUs than requested are not the scheduler's decision.
+  // Any user may write the annotation: an allocation of more CPUs than requested is not the scheduler's.
   adjustment.has_no_quota = static_cast<std::int64_t>(usable.size()) <= whole_cpus(pod.request_milli);
   if (!adjustment.has_no_quota)
     adjustment.problem = "it has " + std::to_string(usable.size()) + " CPUs of its own and requests " +
@@ -78,7 +78,8 @@ Adjustment adjust_owner(const PodFacts& pod, const Pools& pools, const Settings&
   return adjustment;
 }
 
-// The part of the pool on the nodes; all of it if the nodes have none, with the problem.
+// Returns the part of the pool on the pod's NUMA nodes. If they have no CPUs of the pool, returns the whole pool and
+// the problem.
 Adjustment share(const CpuSet& pool, const PodFacts& pod, const Pools& pools) {
   Adjustment adjustment;
   if (pool.empty()) {
@@ -92,7 +93,7 @@ Adjustment share(const CpuSet& pool, const PodFacts& pod, const Pools& pools) {
   if (!pod.allocation.numa_nodes.empty() && of_nodes.empty())
     adjustment.problem = "its NUMA nodes have no CPU that pods share; it gets the shared ones of all nodes";
   const CpuSet& chosen = of_nodes.empty() ? pool : of_nodes;
-  if (chosen != pools.online) adjustment.cpus = chosen;  // all CPUs need no set
+  if (chosen != pools.online) adjustment.cpus = chosen;  // all CPUs need no cpuset
   return adjustment;
 }
 
@@ -124,7 +125,7 @@ Pools pools_of(plugin::Strided<koord_cpu> cpus) {
 }
 
 Adjustment adjust(const PodFacts& pod, const Pools& pools, const CpuSet& system, const Settings& settings) {
-  if (pools.online.empty()) return {};  // the topology is not known yet
+  if (pools.online.empty()) return {};  // the topology is unknown
   if (!pod.allocation.cpus.empty()) return adjust_owner(pod, pools, settings);
   const bool is_best_effort = pod.label == "BE" || (pod.label.empty() && pod.is_best_effort);
   if (is_best_effort) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs of a container: those that the scheduler gave its pod, those of the class SYSTEM, or those that pods share.
-// Pure functions.
+// Computes the CPUs of a container: those that the scheduler allocated to its pod, those of the class SYSTEM, or those
+// that pods share. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -22,32 +22,32 @@ inline constexpr std::string_view kSystemAnnotation = "node.koordinator.sh/syste
 // The scheduler's decision about a pod.
 struct Allocation {
   CpuSet cpus;
-  std::vector<std::uint32_t> numa_nodes;  // nodes on which the pod has CPU time
+  std::vector<std::uint32_t> numa_nodes;  // NUMA nodes on which the pod has CPU time
 
   bool operator==(const Allocation&) const = default;
 };
 
-// An empty annotation is an empty allocation. An error names the annotation and what was expected.
+// Parses the annotation; an empty one is an empty allocation. An error names the annotation and what was expected.
 Result<Allocation> parse_allocation(std::string_view annotation);
-// The CPUs of pods of the class SYSTEM; none: the class has no CPUs of its own.
+// Returns the CPUs of pods of the class SYSTEM; empty: the class has no exclusive CPUs.
 Result<CpuSet> parse_system_cpus(std::string_view annotation);
 
-// The online CPUs by what pods may use them.
+// The online CPUs by the pods that may use them.
 struct Pools {
   CpuSet online, shared, best_effort;
   std::map<std::uint32_t, CpuSet> numa_nodes;
 };
 
-// The pools of the NodeResourceTopology, except for CPUs that the kubelet's static policy has given to pods: those are
-// unknown here.
+// Returns the pools of the NodeResourceTopology. CPUs that the kubelet's static policy assigned to pods are unknown
+// here and not excluded.
 Pools pools_of(plugin::Strided<koord_cpu> cpus);
 
 struct PodFacts {
-  std::string_view label;           // koordinator.sh/qosClass, empty: none
-  bool is_best_effort = false;      // Kubernetes' class
-  bool may_own_statically = false;  // guaranteed, with whole CPUs
+  std::string_view label;           // koordinator.sh/qosClass; empty: missing
+  bool is_best_effort = false;      // by the Kubernetes class
+  bool may_own_statically = false;  // guaranteed, with whole CPUs requested
   Allocation allocation;
-  std::int64_t request_milli = 0;  // of the pod
+  std::int64_t request_milli = 0;  // request of the pod
 };
 
 struct Settings {
@@ -57,8 +57,8 @@ struct Settings {
 };
 
 struct Adjustment {
-  std::optional<CpuSet> cpus;  // of the pod's containers
-  bool has_no_quota = false;   // pod and containers
+  std::optional<CpuSet> cpus;  // for the pod's containers
+  bool has_no_quota = false;   // for pod and containers
   std::string problem;
 
   bool operator==(const Adjustment&) const = default;

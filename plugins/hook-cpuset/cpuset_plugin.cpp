@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-cpuset: CPUs of containers: the scheduler's for pods that own CPUs, the shared ones for others.
+// hook-cpuset: sets the CPUs of containers: the scheduler's allocation for pods with exclusive CPUs, the shared CPUs
+// for others.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +29,7 @@ constexpr char kConfigSchema[] = R"({
                     "description": "removes the CPU quota of pods that own CPUs; default: true"}
   }})";
 
-// Whole CPUs, as the kubelet's static policy requires them.
+// Returns whether the container requests whole CPUs, as the kubelet's static policy requires.
 bool requests_whole_cpus(const koord_container& container) {
   for (const koord_resource& resource : Strided(container.resources, container.n_resources, container.resource_stride))
     if (view(resource.name) == "cpu" && resource.request > 0 && resource.request % 1000 == 0) return true;

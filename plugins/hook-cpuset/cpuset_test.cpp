@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kOn = KOORD_CPU_ONLINE;
 
-// Two NUMA nodes of four CPUs; CPU 7 is offline.
+// Two NUMA nodes with four CPUs each; CPU 7 is offline.
 Pools pools(const std::map<unsigned, std::uint32_t>& flags = {}) {
   std::vector<koord_cpu> cpus;
   for (unsigned cpu = 0; cpu < 8; ++cpu) {
@@ -41,7 +41,7 @@ PodFacts best_effort(PodFacts facts) {
   return facts;
 }
 
-// "0-3", "0-3 no quota", "-" for no answer.
+// Returns "0-3", "0-3 no quota", or "-" for no answer.
 std::string text_of(const Adjustment& adjustment) {
   const std::string cpus = adjustment.cpus ? adjustment.cpus->list() : "-";
   return cpus + (adjustment.has_no_quota ? " no quota" : "");
@@ -61,7 +61,7 @@ TEST_CASE("an allocation is a list of CPUs, and the NUMA nodes on which the pod 
     {"node":3,"resources":{"cpu":"0"}},{"node":4}]})") == Allocation{{}, {0, 1}});
 }
 
-TEST_CASE("an annotation that cannot be read is named, with what was expected") {
+TEST_CASE("the error about an unreadable annotation names it and what was expected") {
   for (const char* text : {"[]", "3", "{", R"({"cpuset":3})", R"({"cpuset":"3-1"})", R"({"cpuset":"0-4294967295"})",
                            R"({"cpuset":"a"})", R"({"numaNodeResources":{}})", R"({"numaNodeResources":[{"node":-1}]})",
                            R"({"numaNodeResources":[{"node":1024}]})", R"({"numaNodeResources":[{"node":0.5}]})",
@@ -76,7 +76,8 @@ TEST_CASE("an annotation that cannot be read is named, with what was expected") 
   CHECK(parse_system_cpus("[]").error().message().starts_with("node.koordinator.sh/system-qos-resource: "));
 }
 
-TEST_CASE("pods share the online CPUs that are not reserved and belong to no pod; best-effort pods those of LSR too") {
+TEST_CASE(
+    "pods share the online CPUs that are not reserved and belong to no pod; best-effort pods also use those of LSR") {
   const Pools owned = pools(kOwned);
   CHECK(owned.online.list() == "0-6");
   CHECK(owned.shared.list() == "3,6");
@@ -84,8 +85,8 @@ TEST_CASE("pods share the online CPUs that are not reserved and belong to no pod
   CHECK(owned.numa_nodes.at(1).list() == "4-6");
 }
 
-// koordlet's order of decisions.
-TEST_CASE("a container's CPUs are the scheduler's, else those of its NUMA nodes, of its class, or the shared ones") {
+// In koordlet's order of decisions.
+TEST_CASE("a container's CPUs are the scheduler's, or else those of its NUMA nodes, of its class, or the shared ones") {
   const CpuSet system = *CpuSet::parse("5,7");
   struct Row {
     const char* what;
@@ -129,12 +130,12 @@ TEST_CASE("a container's CPUs are the scheduler's, else those of its NUMA nodes,
   CHECK(text_of(adjust(pod("SYSTEM"), pools(kOwned), {}, {})) == "3,6");
 }
 
-TEST_CASE("all CPUs need no set, and unknown ones get no answer") {
+TEST_CASE("all CPUs need no cpuset, and unknown CPUs get no answer") {
   CHECK(adjust(pod("LS"), pools(), {}, {}) == Adjustment{});
   CHECK(adjust(pod("LSR", "1"), Pools{}, {}, {}) == Adjustment{});
 }
 
-TEST_CASE("an allocation that cannot be the scheduler's changes little, and is reported") {
+TEST_CASE("an allocation that cannot come from the scheduler changes little, and is reported") {
   const auto problem = [](const PodFacts& facts, const Pools& of) { return adjust(facts, of, {}, {}).problem; };
   // More CPUs than requested: the pod runs on them, with the quota of its limit.
   const Adjustment greedy = adjust(pod("LSR", "0-6"), pools(), {}, {});
@@ -151,7 +152,7 @@ TEST_CASE("an allocation that cannot be the scheduler's changes little, and is r
   CHECK(problem(pod("LS"), pools(full)) == "all CPUs are reserved or belong to single pods; its CPUs stay as they are");
 }
 
-TEST_CASE("a container gets CPUs, its pod only loses the quota") {
+TEST_CASE("a container gets CPUs, and its pod only loses the quota") {
   const FakeNode node;
   FakeHost host(node);
   FakeInstance hook(host, koord_entry_v1());
@@ -162,7 +163,7 @@ TEST_CASE("a container gets CPUs, its pod only loses the quota") {
   owner.annotations = {{std::string(kAllocationAnnotation), R"({"cpuset":"1"})"}};
   owner.containers.emplace_back();
   owner.resources = owner.containers[0].resources = {{"cpu", 1000, 1000}};
-  CHECK(hook.handle(owner, &owner.containers[0]).fields.empty());  // no topology is known
+  CHECK(hook.handle(owner, &owner.containers[0]).fields.empty());  // the topology is unknown
 
   koord::state::Topology topology;
   for (int cpu = 0; cpu < 4; ++cpu) topology.cpus.push_back({.cpu = cpu, .core = cpu, .online = true});

@@ -14,7 +14,7 @@ Result<std::int64_t> amount_of(const device::Device& gpu, std::string_view resou
   return invalid("GPU " + std::to_string(gpu.minor) + " has no amount of " + std::string(resource));
 }
 
-// HAMi-core limits the container by these variables; the library must be loaded first.
+// Adds the variables with HAMi-core's limits. The library must be preloaded.
 Result<void> add_limits(const device::Device& gpu, const Settings& settings, Fields& fields) {
   fields.emplace_back("env:CUDA_DEVICE_MEMORY_LIMIT", std::to_string(TRY(amount_of(gpu, kMemory))));
   fields.emplace_back("env:CUDA_DEVICE_SM_LIMIT", std::to_string(TRY(amount_of(gpu, kCore))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment and mounts of a container with GPUs from the scheduler. Pure functions.
+// Computes environment and mounts of a container with GPUs from the scheduler. Pure functions.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ inline constexpr std::string_view kProviderLabel = "koordinator.sh/gpu-isolation
 inline constexpr std::string_view kHamiCore = "HAMi-core";
 
 struct Settings {
-  std::string library = "/usr/local/vgpu/libvgpu.so";  // HAMi-core's, on the node and in the container
+  std::string library = "/usr/local/vgpu/libvgpu.so";  // HAMi-core's library, on the node and in the container
   std::string lock_directory = "/tmp/vgpulock";        // shared by all containers that use HAMi-core
 };
 
 // Fields of a hook's response with their values.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-// None for a pod without GPUs. An error: the scheduler gave a part of a GPU without saying how much.
+// Returns no fields for a pod without GPUs. Fails if the scheduler allocated a part of a GPU without amounts.
 Result<Fields> adjust(const std::vector<device::Device>& gpus, std::string_view provider, const Settings& settings);
 
 }  // namespace koord::hook_gpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-gpu: a container sees the GPUs that the scheduler gave its pod, and is limited to its part of one.
+// hook-gpu: lets a container see only the GPUs that the scheduler allocated to its pod, and limits it to its part of a
+// GPU.
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,7 @@ class Gpu final : public koord::plugin::RuntimeHook {
     settings_.lock_directory = config.string("/lockDirectory").value_or(settings_.lock_directory);
   }
 
-  // May run on several threads. A container without this environment would see all GPUs: so one is refused rather than
-  // made without it.
+  // May run on several threads. Without this environment a container would see all GPUs, so it is refused on an error.
   void handle(const koord_hook_request& request, const koord_hook_response& response) override {
     const koord_pod& pod = *request.pod;
     const auto gpus =

@@ -31,7 +31,7 @@ const Fields kPart = {{"env:NVIDIA_VISIBLE_DEVICES", "1"},
 
 }  // namespace
 
-// koordlet's cases.
+// Same cases as in koordlet.
 TEST_CASE("a container sees the GPUs of its pod; HAMi-core limits it to a part of one") {
   CHECK(*adjust({}, kHamiCore, {}) == Fields{});
   CHECK(*adjust({gpu(0, 100), gpu(3, 100)}, "", {}) == Fields{{"env:NVIDIA_VISIBLE_DEVICES", "0,3"}});
@@ -40,7 +40,7 @@ TEST_CASE("a container sees the GPUs of its pod; HAMi-core limits it to a part o
   CHECK(*adjust({gpu(1, 50)}, kHamiCore, {}) == kPart);
 }
 
-TEST_CASE("a part of a GPU without its amounts is an error that names the GPU and the resource") {
+TEST_CASE("a part of a GPU without amounts is an error that names the GPU and the resource") {
   CHECK(adjust({Device{}}, "", {}));
   CHECK(adjust({Device{}}, kHamiCore, {}).error().message() ==
         "GPU 0 has no amount of koordinator.sh/gpu-memory-ratio");

@@ -83,8 +83,8 @@ Adjustment adjust(const PodFacts& pod, const Identities& identities, const Kerne
     adjustment.bvt_warp = identity;
     return adjustment;
   }
-  // The kernel compares a pod with others of its Kubernetes class. The class BestEffort as a whole, and shares from
-  // batch resources, have other owners.
+  // The kernel compares a pod with others of its Kubernetes class. The BestEffort class as a whole, and shares from
+  // batch resources, are set by other plugins.
   if (*identity >= 0 || pod.kube_qos == KubeQos::best_effort || pod.has_batch_resources) return {};
   if (kernel.has_idle)
     adjustment.idle = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler's priority of a pod by its class: a group identity on kernels that have it, cpu.idle or the fewest
-// shares on others. Pure functions.
+// Computes the scheduling priority of a pod by its class: a group identity on kernels that have it, or else cpu.idle or
+// the fewest shares. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +23,27 @@ struct Identities {
   bool operator==(const Identities&) const = default;
 };
 
-// Reads a NodeSLO's spec. All classes are off while cpuPolicy names another mechanism. An error: no JSON mapping.
+// Reads a NodeSLO's spec. All classes are off while cpuPolicy names another mechanism. Fails if the text is not a JSON
+// mapping.
 Result<Identities> parse_identities(std::string_view node_slo);
 
-// Reads a pod's annotation. Empty text: none. 0: the pod is to have no identity. An error names the annotation and what
-// was expected.
+// Reads a pod's annotation. nullopt: the text is empty. 0: the pod has no identity. An error names the annotation and
+// what was expected.
 Result<std::optional<std::int64_t>> parse_identity(std::string_view annotation);
 
 enum class KubeQos { guaranteed, burstable, best_effort };
 
 struct PodFacts {
-  std::string_view label;  // koordinator.sh/qosClass, empty: none
+  std::string_view label;  // koordinator.sh/qosClass; empty: missing
   KubeQos kube_qos = KubeQos::burstable;
-  std::optional<std::int64_t> own;  // of the annotation
+  std::optional<std::int64_t> own;  // from the annotation
   bool has_batch_resources = false;
 };
 
-// nullopt: the pod's class is off.
+// Returns nullopt if the pod's class is off.
 std::optional<std::int64_t> identity_of(const PodFacts& pod, const Identities& identities);
 
-// The knobs of the kernel.
+// The knobs that the kernel has.
 struct Kernel {
   bool has_identities = false, has_idle = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-group-identity: the scheduler's priority of pods by their class.
+// hook-group-identity: sets the scheduling priority of pods by their class.
 #include <mutex>
 #include <optional>
 #include <string>
@@ -76,7 +76,7 @@ class GroupIdentity final : public koord::plugin::RuntimeHook {
     return facts;
   }
 
-  // Parses a NodeSLO once, not for each pod.
+  // Parses a NodeSLO only once, not for each pod.
   Identities identities_of(std::string_view node_slo) {
     std::lock_guard lock(mutex_);
     if (node_slo == node_slo_) return identities_;
@@ -93,8 +93,8 @@ class GroupIdentity final : public koord::plugin::RuntimeHook {
   koord::group_identity::Kernel kernel_;
   koord::hook_plugin::ReportedProblems problems_;
   std::mutex mutex_;
-  std::string node_slo_;   // with mutex_
-  Identities identities_;  // of it
+  std::string node_slo_;   // guarded by mutex_
+  Identities identities_;  // parsed from node_slo_
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST_CASE("a class has the identity of the NodeSLO while it is on and no other m
   CHECK_FALSE(parse_identities("[]"));
 }
 
-TEST_CASE("a pod's annotation gives its own identity, and one that is not enabled gives none") {
+TEST_CASE("a pod's annotation sets its own identity, and an annotation that is not enabled sets none") {
   CHECK(*parse_identity("") == std::nullopt);
   CHECK(*parse_identity(R"({"enable":true,"groupIdentity":2})") == 2);
   CHECK(*parse_identity(R"({"enable":false,"groupIdentity":2})") == 0);
@@ -67,8 +67,8 @@ TEST_CASE("a pod's annotation gives its own identity, and one that is not enable
   }
 }
 
-// koordlet's mapping.
-TEST_CASE("a pod has the identity of its class; without a class Kubernetes' class decides") {
+// Same mapping as in koordlet.
+TEST_CASE("a pod has the identity of its class; without a class the Kubernetes class decides") {
   struct Row {
     PodFacts pod;
     std::optional<std::int64_t> identity;
@@ -87,7 +87,7 @@ TEST_CASE("a pod has the identity of its class; without a class Kubernetes' clas
   CHECK(identity_of(pod("BE"), {.lsr = {}, .ls = 1, .be = {}, .system = {}}) == std::nullopt);
 }
 
-TEST_CASE("a kernel with identities gets the identity, another one idle or the fewest shares for best-effort work") {
+TEST_CASE("with kernel support the identity is set, otherwise best-effort work gets cpu.idle or the fewest shares") {
   CHECK(adjust(pod("LS"), kAll, kVendor) == Adjustment{.bvt_warp = 1, .idle = {}, .shares = {}});
   CHECK(adjust(pod("BE", KubeQos::best_effort), kAll, kVendor) == Adjustment{.bvt_warp = -1, .idle = {}, .shares = {}});
   CHECK(adjust(pod("LS"), {}, kVendor) == Adjustment{});
@@ -97,7 +97,7 @@ TEST_CASE("a kernel with identities gets the identity, another one idle or the f
     CHECK(adjust(pod(label), kAll, kMainline) == Adjustment{});
 }
 
-TEST_CASE("on a mainline kernel files that others own are not proposed") {
+TEST_CASE("on a mainline kernel files of other plugins are not proposed") {
   CHECK(adjust(pod("BE", KubeQos::best_effort), kAll, kMainline) == Adjustment{});  // qos-cpu-suppress: cpu.idle
   PodFacts batch = pod("BE");
   batch.has_batch_resources = true;  // hook-batch-resource: cpu.shares, which the kernel refuses beside cpu.idle
@@ -105,7 +105,7 @@ TEST_CASE("on a mainline kernel files that others own are not proposed") {
   CHECK(adjust(batch, kAll, kOld) == Adjustment{});
 }
 
-TEST_CASE("the kernel's knobs are those that some cgroup at the top has, or the switch of identities") {
+TEST_CASE("the kernel's knobs are those that a top-level cgroup has, or the switch of identities") {
   const auto knobs = [](std::initializer_list<std::pair<std::string_view, std::string_view>> tree) {
     const FakeNode node(tree);
     const Kernel kernel = find_kernel_knobs(node.roots());
@@ -118,7 +118,7 @@ TEST_CASE("the kernel's knobs are those that some cgroup at the top has, or the 
   CHECK(knobs({{"proc/stat", ""}}) == std::pair(false, false));
 }
 
-TEST_CASE("the hook answers for pods alone, and reports which mechanism the kernel has") {
+TEST_CASE("the hook answers only for pods, and reports the kernel's mechanism") {
   const FakeNode node({{"cgroup/cgroup.controllers", "cpu\n"}, {"cgroup/kubepods.slice/cpu.idle", "0\n"}});
   FakeHost host(node);
   FakeInstance hook(host, koord_entry_v1());
@@ -128,7 +128,7 @@ TEST_CASE("the hook answers for pods alone, and reports which mechanism the kern
   Pod sidecar;
   sidecar.kube_qos = koord::cgroup::KubeQos::burstable;
   sidecar.labels = {{"koordinator.sh/qosClass", "BE"}};
-  CHECK(hook.handle(sidecar).fields.empty());  // no NodeSLO is known
+  CHECK(hook.handle(sidecar).fields.empty());  // the NodeSLO is unknown
   host.hub().publish({.pods = std::vector{sidecar}, .node_slo = kSlo});
   CHECK(hook.handle(sidecar).fields == Fields{{"linux.cpu.idle", "1"}});
   sidecar.labels = {{"koordinator.sh/qosClass", "LS"}};

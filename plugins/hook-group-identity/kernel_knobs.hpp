@@ -7,7 +7,7 @@
 
 namespace koord::group_identity {
 
-// Checks the files of the cgroups at the top of the tree, and the kernel's switch for group identities.
+// Checks the files of the top-level cgroups, and the kernel's switch for group identities.
 Kernel find_kernel_knobs(const NodeRoots& roots);
 
 }  // namespace koord::group_identity

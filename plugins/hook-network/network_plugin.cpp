@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-network: a pod's packets are in the traffic class of its QoS class, or in one of its own. The hook gives each
-// pod the number of its class, the strategy gives an interface the classes. Both do nothing until an operator names the
-// interface.
+// hook-network: assigns a pod's packets to the traffic class of its QoS class, or to the pod's own class. The hook
+// gives each pod the number of its class; the strategy creates the classes on an interface. Both do nothing until an
+// operator names the interface.
 #include <mutex>
 #include <string>
 #include <vector>
@@ -44,17 +44,17 @@ bool has_net_cls(const koord_host* host) {
   return layout && layout->version(koord::cgroup::Controller::net_cls).has_value();
 }
 
-// `name` keeps the text that the facts borrow.
+// Returns facts that borrow their name from `name`.
 PodFacts facts_of(const koord_pod& pod, std::string& name) {
   name = std::string(view(pod.ns)) + "/" + std::string(view(pod.name));
   return {view(pod.uid), name, koord::slo::label_of(pod, koord::slo::kQosLabel).value_or(""),
           koord::slo::annotation_of(pod, koord::hook_network::kAnnotation)};
 }
 
-// Parses a NodeSLO once, not for each pod.
+// Parses a NodeSLO only once, not for each pod.
 class NetworkOfNode {
  public:
-  // Problems of a new NodeSLO are added to `problems`.
+  // Adds problems of a new NodeSLO to `problems`.
   const Network& follow(std::string_view node_slo, std::vector<std::string>& problems) {
     if (is_known_ && node_slo == text_) return network_;
     is_known_ = true;
@@ -90,7 +90,7 @@ class NetworkHook final : public koord::plugin::RuntimeHook {
   }
 
  private:
-  // The strategy reports what is wrong with the NodeSLO.
+  // Ignores problems of the NodeSLO, because the strategy reports them.
   Network network(std::string_view node_slo) {
     std::lock_guard lock(mutex_);
     std::vector<std::string> reported_there;
@@ -100,7 +100,7 @@ class NetworkHook final : public koord::plugin::RuntimeHook {
   bool is_on_ = false;
   koord::hook_plugin::ReportedProblems problems_;
   std::mutex mutex_;
-  NetworkOfNode of_node_;  // with mutex_
+  NetworkOfNode of_node_;  // guarded by mutex_
 };
 
 class NetworkClasses final : public koord::plugin::QosStrategy {
@@ -169,7 +169,7 @@ class NetworkClasses final : public koord::plugin::QosStrategy {
   const koord_svc_capabilities* capabilities_ = nullptr;
   std::string interface_;
   bool is_on_ = false;
-  std::string problem_;  // with the classes; empty: none
+  std::string problem_;  // problem with the classes; empty: none
   NetworkOfNode of_node_;
   koord::hook_plugin::ReportedProblems problems_;
   koord::strategy::MissingKnobs missing_;

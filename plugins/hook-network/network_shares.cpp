@@ -12,11 +12,11 @@
 namespace koord::hook_network {
 namespace {
 
-constexpr std::int64_t kLeastRate = 1000, kMostRate = 1'000'000'000'000;  // bytes a second, of tc.classes
+constexpr std::int64_t kLeastRate = 1000, kMostRate = 1'000'000'000'000;  // bytes per second, limits of tc.classes
 constexpr std::string_view kPolicy = "tc";
 constexpr std::size_t kMostAnnotation = 256u << 10;
 
-// A quantity in bits a second, as bytes a second.
+// Converts a quantity in bits per second to bytes per second.
 std::optional<std::int64_t> bytes_of(const boost::json::value& value) {
   const auto* text = value.if_string();
   if (text == nullptr && !value.is_number()) return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<std::int64_t> bytes_of(const boost::json::value& value) {
   return quantity->value() / 8;
 }
 
-// A number is percent of the total, a text a quantity.
+// Returns a share: a number is a percentage of the total, a text is a quantity.
 std::optional<std::int64_t> share_of(const boost::json::value& value, std::int64_t total) {
   if (value.is_string()) return bytes_of(value);
   const std::optional<std::int64_t> percent = integer_of(value);
@@ -59,7 +59,8 @@ Share share_in(const boost::json::value& strategy, std::string_view class_name, 
   return {true, *request, *limit};
 }
 
-// The same for a pod at each start of the agent. Two pods may have the same number, and share the sum of their limits.
+// Returns a number that stays the same for a pod at each start of the agent. Two pods may have the same number; they
+// share the sum of their limits then.
 std::uint32_t minor_of(std::string_view uid) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
   for (const unsigned char c : uid) hash = (hash ^ c) * 16777619u;

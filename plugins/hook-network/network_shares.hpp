@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network's classes on a node: which class a pod's packets are in, and what each class may send. Pure functions.
+// Computes the network traffic classes of a node: the class of a pod's packets, and the limits of each class. Pure
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,10 @@ namespace koord::hook_network {
 inline constexpr std::string_view kAnnotation = "koordinator.sh/networkQOS";
 // The major number of the knob tc.classes; net_cls.classid is major × 65536 + minor.
 inline constexpr std::uint32_t kMajor = 0x6b6f;
-inline constexpr std::uint32_t kLs = 3, kBe = 4, kFirstPod = 256;  // minor numbers; 1: the parent, 2: all others
-inline constexpr std::size_t kMostPods = 4000;                     // with limits of their own
+inline constexpr std::uint32_t kLs = 3, kBe = 4, kFirstPod = 256;  // minor numbers; 1: the parent, 2: the default class
+inline constexpr std::size_t kMostPods = 4000;                     // pods with their own limits
 
-// Bytes a second; 0: none.
+// Bytes per second; 0: none.
 struct Share {
   bool is_on = false;
   std::int64_t request = 0, limit = 0;
@@ -27,14 +28,14 @@ struct Share {
 };
 
 struct Network {
-  std::int64_t total = 0;  // bytes a second; 0: unknown, or another policy than tc
+  std::int64_t total = 0;  // bytes per second; 0: unknown, or the policy is not tc
   Share ls, be;
-  std::vector<std::string> problems;  // fields that are ignored, and why
+  std::vector<std::string> problems;  // ignored fields, with the reason
 
   bool shares() const { return total > 0 && (ls.is_on || be.is_on); }
 };
 
-// Reads a NodeSLO; an empty one gives no class anything.
+// Reads a NodeSLO; an empty one gives no class a share.
 Result<Network> parse_network(std::string_view node_slo);
 
 struct PodFacts {
@@ -44,9 +45,9 @@ struct PodFacts {
 
 struct Adjustment {
   std::optional<std::uint32_t> classid;  // nullopt: the packets are in the default class
-  std::int64_t egress_limit = 0;         // of the pod's own class, bytes a second; 0: it has none
-  std::uint32_t priority = 0;            // of that class
-  std::string problem = {};              // why the annotation is ignored; empty: it is not
+  std::int64_t egress_limit = 0;         // limit of the pod's own class, bytes per second; 0: no own class
+  std::uint32_t priority = 0;            // priority of that class
+  std::string problem = {};              // why the annotation is ignored; empty: not ignored
 
   bool operator==(const Adjustment&) const = default;
 };
@@ -54,11 +55,11 @@ struct Adjustment {
 Adjustment adjust(const PodFacts& pod, const Network& network);
 
 struct Plan {
-  std::string classes;  // the value of tc.classes; empty: nothing is shared or limited
+  std::string classes;  // value of tc.classes; empty: no share and no limit
   std::vector<std::string> problems;
 };
 
-// The classes of the node and of the pods that have limits of their own.
+// Returns the classes of the node and of pods with their own limits.
 Plan plan(const Network& network, const std::vector<PodFacts>& pods);
 
 }  // namespace koord::hook_network

@@ -34,7 +34,7 @@ FakeNode node_with_net_cls() {
 
 }  // namespace
 
-TEST_CASE("classes share the network in bytes: percent of the total, quantities in bits") {
+TEST_CASE("classes share the network in bytes: numbers are percent of the total, quantities are in bits") {
   const Network shares = network();
   CHECK(shares.problems.empty());
   CHECK(shares.total == 125'000'000);
@@ -43,7 +43,7 @@ TEST_CASE("classes share the network in bytes: percent of the total, quantities 
   CHECK(plan(shares, {}).classes == kClasses);
 }
 
-TEST_CASE("nothing is shared with another policy, without a total, or without an enabled class") {
+TEST_CASE("there are no shares with another policy, without a total, or without an enabled class") {
   for (
       const char* slo :
       {"", "{}", R"({"systemStrategy": {"totalNetworkBandwidth": "1G"}})",
@@ -60,7 +60,7 @@ TEST_CASE("nothing is shared with another policy, without a total, or without an
   }
 }
 
-TEST_CASE("an invalid figure of a class makes the class as if it were off, and is named") {
+TEST_CASE("an invalid value switches its class off, and is named") {
   const auto of_be = [](const std::string& fields) {
     return *parse_network(R"({"systemStrategy": {"totalNetworkBandwidth": "1G"}, "resourceQOSStrategy": {"beClass":
       {"networkQOS": {"enable": true, )" +
@@ -79,7 +79,7 @@ TEST_CASE("an invalid figure of a class makes the class as if it were off, and i
   CHECK_FALSE(parse_network("{"));
 }
 
-TEST_CASE("requests that are together more than the network are not granted, and nothing wraps around") {
+TEST_CASE("requests that exceed the network in total are not granted, and no sum overflows") {
   const auto parsed = parse_network(R"({"systemStrategy": {"totalNetworkBandwidth": "1G"}, "resourceQOSStrategy": {
     "lsClass": {"networkQOS": {"enable": true, "egressRequest": 60}},
     "beClass": {"networkQOS": {"enable": true, "egressRequest": 60}}}})");
@@ -95,7 +95,7 @@ TEST_CASE("a pod is in the class of its QoS label; one without a label, and SYST
   for (const char* label : {"", "SYSTEM", "be", "NONE"}) CHECK_FALSE(adjust(pod(label), network()).classid);
 }
 
-TEST_CASE("a pod with a limit of its own has a class of its own, the same after a restart") {
+TEST_CASE("a pod with its own limit has its own class, which is the same after a restart") {
   const char* limit = R"({"ingressLimit": "10M", "egressLimit": "20M"})";
   const Adjustment own = adjust(pod("LS", limit), network());
   REQUIRE(own.classid);
@@ -110,7 +110,7 @@ TEST_CASE("a pod with a limit of its own has a class of its own, the same after 
   CHECK(planned.classes == std::string(kClasses) + ";" + std::to_string(*own.classid & 0xffff) + "=1000:2500000:2");
 }
 
-TEST_CASE("pods of the same number have the sum of their limits together, and are named") {
+TEST_CASE("pods with the same number share the sum of their limits, and are named") {
   const char* limit = R"({"egressLimit": "20M"})";
   PodFacts other = pod("BE", limit);
   other.name = "shop/job";
@@ -150,7 +150,7 @@ TEST_CASE("the hook gives the class to pod and container once an operator has na
   CHECK(off.handle(web, nullptr, kSlo).fields.empty());
 }
 
-TEST_CASE("the strategy proposes the classes of that interface, and none before it is named") {
+TEST_CASE("the strategy proposes the classes of that interface, but none before it is named") {
   const FakeNode node = node_with_net_cls();
   for (const char* config : {kConfig, "{}"}) {
     CAPTURE(config);
@@ -172,7 +172,7 @@ TEST_CASE("the strategy proposes the classes of that interface, and none before 
   }
 }
 
-TEST_CASE("a missing interface is named by the capability, and its classes are proposed until it is there") {
+TEST_CASE("a missing interface is named by the capability, and its classes are proposed until it exists") {
   const FakeNode node = node_with_net_cls();
   FakeHost host(node, kConfig);
   FakeInstance strategy(host, koord_entry_v1(), 1);
@@ -191,7 +191,7 @@ TEST_CASE("a missing interface is named by the capability, and its classes are p
   }
 }
 
-TEST_CASE("a kernel without net_cls, or that refuses classes, is a capability and is not asked in a loop") {
+TEST_CASE("a kernel that lacks net_cls or refuses classes is reported as a capability, and is not tried repeatedly") {
   const FakeNode plain;
   FakeHost host(plain, kConfig);
   FakeInstance without(host, koord_entry_v1(), 1);

@@ -9,8 +9,8 @@
 namespace koord::oom_score {
 namespace {
 
-constexpr std::int64_t kLeast = -1000, kMost = 1000;  // of the kernel, OOM_SCORE_ADJ_MIN and OOM_SCORE_ADJ_MAX
-constexpr std::size_t kMostBytes = 256u << 10;        // of all annotations of a pod, as Kubernetes limits them
+constexpr std::int64_t kLeast = -1000, kMost = 1000;  // the kernel's OOM_SCORE_ADJ_MIN and OOM_SCORE_ADJ_MAX
+constexpr std::size_t kMostBytes = 256u << 10;        // Kubernetes' limit for all annotations of a pod
 
 Adjustment ignored(std::string_view annotation, const std::string& what) {
   return {std::nullopt, std::string(annotation) + what + ", ignoring it"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OOM score adjustment of a container from its pod's annotations. Pure functions.
+// Computes the OOM score adjustment of a container from its pod's annotations. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ inline constexpr std::string_view kSpecAnnotation =
     "koordinator.sh/oom-score-adj-spec";  // by container; takes precedence
 
 struct Annotations {
-  std::optional<std::string_view> all, spec;  // nullopt: the pod does not have it
+  std::optional<std::string_view> all, spec;  // nullopt: missing
 };
 
 struct Adjustment {
-  std::optional<std::int64_t> score;  // nullopt: the container keeps its own
-  std::string problem = {};           // why an annotation is ignored; empty: no annotation is ignored
+  std::optional<std::int64_t> score;  // nullopt: the container keeps its own score
+  std::string problem = {};           // why an annotation is ignored; empty: none is ignored
 
   bool operator==(const Adjustment&) const = default;
 };
 
-// An invalid figure is ignored, and no other takes its place.
+// An invalid score is ignored, and the other annotation is not used instead.
 Adjustment adjust(std::string_view container, const Annotations& annotations);
 
 }  // namespace koord::oom_score

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-oom-score-adj: the order in which the kernel kills processes when memory is short, from a pod's annotations.
+// hook-oom-score-adj: sets the order in which the kernel kills processes when memory is short, from a pod's
+// annotations.
 #include <mutex>
 #include <set>
 #include <string>
@@ -35,7 +36,7 @@ class OomScoreAdj final : public koord::plugin::RuntimeHook {
  private:
   static constexpr std::size_t kMostKept = 256;
 
-  // Each problem once; after kMostKept others again.
+  // Logs each problem once. After kMostKept other problems it is logged again.
   void report(const std::string& problem) {
     std::lock_guard lock(mutex_);
     if (reported_.size() >= kMostKept) reported_.clear();
@@ -43,7 +44,7 @@ class OomScoreAdj final : public koord::plugin::RuntimeHook {
   }
 
   std::mutex mutex_;
-  std::set<std::string> reported_;  // with mutex_
+  std::set<std::string> reported_;  // guarded by mutex_
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ using koord::test::FakeHost;
 using koord::test::FakeInstance;
 using koord::test::FakeNode;
 
-TEST_CASE("a container's score is that of the spec annotation, else that of the annotation for all containers") {
+TEST_CASE("a container's score is that of the spec annotation, or else that of the annotation for all containers") {
   struct Row {
     const char *all, *spec;  // nullptr: missing
     std::optional<std::int64_t> score;
@@ -30,7 +30,7 @@ TEST_CASE("a container's score is that of the spec annotation, else that of the 
   }
 }
 
-TEST_CASE("an invalid figure is ignored with its reason, and no other takes its place") {
+TEST_CASE("an invalid score is ignored with its reason, and the other annotation is not used instead") {
   for (const char* wrong : {"", "1001", "-1001", "5.5", "high", "1e3", "99999999999999999999"}) {
     CAPTURE(wrong);
     CHECK(adjust("main", {wrong, std::nullopt}) ==

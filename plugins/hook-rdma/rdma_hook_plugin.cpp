@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-rdma: a container has the device nodes of the RDMA devices that the scheduler gave its pod.
+// hook-rdma: gives a container the device nodes of the RDMA devices that the scheduler allocated to its pod.
 #include <string>
 
 #include "koordetector/plugin.hpp"
@@ -24,7 +24,7 @@ class Rdma final : public koord::plugin::RuntimeHook {
                          str(is_supported ? "rdma_cm" : "the kernel module rdma_ucm is not loaded"));
   }
 
-  // May run on several threads. A container that requests devices is refused rather than made without them.
+  // May run on several threads. If the devices that a container requests are unavailable, the container is refused.
   void handle(const koord_hook_request& request, const koord_hook_response& response) override {
     const auto nodes = nodes_of(*request.pod);
     if (!nodes) {

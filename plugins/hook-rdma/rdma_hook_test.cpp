@@ -39,7 +39,7 @@ TEST_CASE("a container uses the virtual functions of a device, or else the devic
         "RDMA device 0 has neither virtual functions nor a PCI address as its id");
 }
 
-TEST_CASE("each function has a verbs node beside the connection manager's, and a missing one is named") {
+TEST_CASE("each function has a verbs node in addition to the connection manager's, and a missing node is named") {
   const FakeNode fake = node();
   const std::string sys = fake.path("sys");
   CHECK(find_nodes(sys, {})->empty());
@@ -80,7 +80,7 @@ TEST_CASE("the hook gives a container its devices, and refuses one if a device h
   }
 }
 
-TEST_CASE("a node without RDMA says so") {
+TEST_CASE("on a node without RDMA that is reported") {
   const FakeNode plain;
   FakeHost host(plain);
   FakeInstance hook(host, koord_entry_v1());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device nodes of a container with RDMA devices from the scheduler.
+// Finds the device nodes of a container with RDMA devices from the scheduler.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace koord::hook_rdma {
 
-// PCI addresses of the functions that the container uses: of each device its virtual functions, or else the device
-// itself. An error: a device without either. Pure.
+// Returns the PCI addresses of the functions that the container uses: the virtual functions of each device, or else the
+// device itself. Fails if a device has neither. Pure.
 Result<std::vector<std::string>> addresses_of(const std::vector<device::Device>& devices);
 
 // A character device below /dev/infiniband.
@@ -23,11 +23,11 @@ struct DeviceNode {
   bool operator==(const DeviceNode&) const = default;
 };
 
-// Reads the node of the connection manager, and those of the functions at the addresses, from sysfs. An error: one of
+// Reads the node of the connection manager, and those of the functions at the addresses, from sysfs. Fails if one of
 // them is missing.
 Result<std::vector<DeviceNode>> find_nodes(const std::string& sys, const std::vector<std::string>& addresses);
 
-// The field of a hook's response for a node, and its value. Pure.
+// Returns the field of a hook's response for a device node, and its value. Pure.
 std::pair<std::string, std::string> field_of(const DeviceNode& node);
 
 }  // namespace koord::hook_rdma

@@ -6,7 +6,7 @@
 namespace koord::hook_resctrl {
 namespace {
 
-// As qos-resctrl names it.
+// Prefix of the names that qos-resctrl uses.
 constexpr std::string_view kPrefix = "koord-pod-";
 
 bool is_name(std::string_view uid) {

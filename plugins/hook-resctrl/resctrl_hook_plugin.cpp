@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-resctrl: a new container begins in the resctrl group that qos-resctrl made for its pod.
+// hook-resctrl: starts a new container in the resctrl group that qos-resctrl created for its pod.
 #include <string>
 
 #include "koordetector/plugin.hpp"
@@ -27,8 +27,8 @@ class Resctrl final : public koord::plugin::RuntimeHook {
                          str(is_mounted ? roots_.resctrl : koord::node::why_no_resctrl(roots_).message()));
   }
 
-  // May run on several threads. For a container that exists qos-resctrl names the group, and gives it up when CLOSIDs
-  // are short: a kept answer of this hook would not.
+  // May run on several threads. Answers only for new containers. For existing ones qos-resctrl sets the group, and
+  // removes it when CLOSIDs are scarce, which a stored answer of this hook would not do.
   void handle(const koord_hook_request& request, const koord_hook_response& response) override {
     if (view(request.cri_json).empty()) return;
     const koord_pod& pod = *request.pod;

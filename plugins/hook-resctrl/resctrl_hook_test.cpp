@@ -11,7 +11,7 @@ using koord::test::FakeInstance;
 using koord::test::FakeNode;
 using Fields = decltype(koord::host::HookSettings::fields);
 
-TEST_CASE("a pod that requests a part has the group that exists for it") {
+TEST_CASE("a pod that requests a part gets its group if the group exists") {
   const auto is_there = [](const std::string& group) { return group == "koord-pod-u1"; };
   CHECK(adjust({"u1", true}, is_there) == "koord-pod-u1");
   CHECK_FALSE(adjust({"u1", false}, is_there));
@@ -22,7 +22,7 @@ TEST_CASE("a pod that requests a part has the group that exists for it") {
     CHECK_FALSE(adjust({uid, true}, all));
 }
 
-TEST_CASE("a new container begins in its pod's group, and one that exists is left to qos-resctrl") {
+TEST_CASE("a new container starts in its pod's group, and an existing one is left to qos-resctrl") {
   const FakeNode node({{"resctrl/schemata", "L3:0=ff\n"}, {"resctrl/koord-pod-u1/schemata", "L3:0=f\n"}});
   FakeHost host(node);
   FakeInstance hook(host, koord_entry_v1());
@@ -41,7 +41,7 @@ TEST_CASE("a new container begins in its pod's group, and one that exists is lef
   CHECK(of_runtime().empty());
 }
 
-TEST_CASE("a node without resctrl says so") {
+TEST_CASE("on a node without resctrl that is reported") {
   const FakeNode node;
   FakeHost host(node);
   FakeInstance hook(host, koord_entry_v1());

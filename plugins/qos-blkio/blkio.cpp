@@ -13,7 +13,7 @@ using slo::IoConfig;
 using slo::Number;
 using strategy::Intent;
 
-// Target of the intents of one origin, and their reasons.
+// The object that intents are for, and their origin for reasons.
 struct Target {
   std::uint32_t level;
   std::string cgroup_dir;
@@ -22,7 +22,7 @@ struct Target {
   std::string pod_uid = {};
 };
 
-// If several entries are about one device, the strictest value of each limit counts.
+// Merges the entries about one device: the strictest value of each limit counts.
 struct DeviceConfig {
   std::string titles;
   IoConfig io;
@@ -42,9 +42,9 @@ void merge(const IoConfig& from, IoConfig& into) {
   tighten(into.weight_percent, from.weight_percent);
 }
 
-using DeviceConfigs = std::map<std::string, DeviceConfig>;  // by number
+using DeviceConfigs = std::map<std::string, DeviceConfig>;  // by device number
 
-// A block without a device is reported, the others are used.
+// Returns the configuration by device. A block without a device is reported; other blocks are used.
 DeviceConfigs devices_of(const std::vector<slo::Block>& blocks, const Target& target, const Known& known,
                          slo::Problems& problems) {
   DeviceConfigs devices;
@@ -68,7 +68,7 @@ class Proposing {
  public:
   Proposing(const Inputs& inputs, Plan& plan) : inputs_(inputs), plan_(plan) {}
 
-  // io.max and io.weight of a cgroup.
+  // Adds io.max and io.weight of a cgroup.
   void limit(const std::vector<slo::Block>& blocks, const Target& target) {
     for (const auto& [number, device] : devices_of(blocks, target, *inputs_.known, plan_.problems)) {
       limit_rates(number, device, target);
@@ -79,7 +79,7 @@ class Proposing {
     }
   }
 
-  // io.cost.qos and io.cost.model of the node's devices.
+  // Adds io.cost.qos and io.cost.model of the node's devices.
   void control_cost(const std::vector<slo::Block>& blocks, const Target& target) {
     for (const auto& [number, device] : devices_of(blocks, target, *inputs_.known, plan_.problems)) {
       keep_latency(number, device, target);
@@ -89,8 +89,8 @@ class Proposing {
 
  private:
   struct Field {
-    const char* name;     // in the kernel's line
-    const char* setting;  // in the NodeSLO
+    const char* name;     // name in the kernel's line
+    const char* setting;  // name in the NodeSLO
     Number value;
   };
 
@@ -161,7 +161,7 @@ class Proposing {
   Plan& plan_;
 };
 
-// Null: the section is not there, is off, or names no device.
+// Returns null if the section is missing, off, or has no devices.
 const std::vector<slo::Block>* blocks_of(const std::optional<slo::ClassQos>& section) {
   const bool on =
       section && section->blkio && section->blkio->enable.value_or(false) && !section->blkio->blocks.empty();

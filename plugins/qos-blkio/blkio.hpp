@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits and weights of block I/O to propose, from the NodeSLO and from pods' annotations. Pure. Formats of the values:
-// Documentation/admin-guide/cgroup-v2.rst of Linux, "IO Interface Files".
+// Computes limits and weights of block I/O from the NodeSLO and from pods' annotations. Pure. For the formats of the
+// values see Documentation/admin-guide/cgroup-v2.rst of Linux, "IO Interface Files".
 #pragma once
 
 #include <set>
@@ -15,21 +15,21 @@ namespace koord::blkio {
 
 struct LimitedPod {
   std::string uid, name, cgroup_dir;  // name: "namespace/name"
-  std::vector<slo::Block> blocks;     // of its annotation
+  std::vector<slo::Block> blocks;     // from its annotation
 };
 
 // All pointers are borrowed for the call.
 struct Inputs {
   const slo::ResourceQos* strategy = nullptr;  // null: not configured
   const Known* known = nullptr;
-  std::vector<std::string> best_effort_dirs, burstable_dirs;  // the kubelet's cgroups of such pods; usually one each
+  std::vector<std::string> best_effort_dirs, burstable_dirs;  // the kubelet's cgroups of such pods; usually one
   std::vector<LimitedPod> pods;
-  std::set<std::string, std::less<>> missing_knobs;  // that this node does not have, as was seen
+  std::set<std::string, std::less<>> missing_knobs;  // knobs that this node lacks, according to earlier results
 };
 
 struct Plan {
   strategy::Intents intents;
-  slo::Problems problems;  // values that could not be proposed, and why
+  slo::Problems problems;  // values that could not be proposed, with the reason
 };
 
 Plan plan(const Inputs& inputs);

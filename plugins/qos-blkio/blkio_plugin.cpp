@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-blkio: limits and weights of block I/O, of QoS classes, of pods and of the whole node.
+// qos-blkio: sets limits and weights of block I/O for QoS classes, pods and the whole node.
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -24,7 +24,7 @@ using koord::plugin::Strided;
 constexpr char kConfigSchema[] = R"({"type": "object", "additionalProperties": false, "properties": {}})";
 
 constexpr std::chrono::nanoseconds kPeriod = 5s, kHoldsFor = 30s;
-constexpr std::chrono::nanoseconds kRecheck = 60s;  // for devices
+constexpr std::chrono::nanoseconds kRecheck = 60s;  // period of reading the devices
 constexpr const char* kStorageFact = "advisor-node-storage/node_local_storage_info";
 constexpr const char* kVolumesFact = "host/pod_volumes";
 
@@ -110,7 +110,7 @@ class Blkio final : public koord::plugin::QosStrategy {
                              std::string(koord::plugin::view(pod.cgroup_dir)), *std::move(blocks)});
   }
 
-  // A fact that is missing or unreadable is unknown; it is reported where a block needs it.
+  // Reads the facts. A missing or unreadable fact is unknown, and is reported if a block needs it.
   void follow_devices() {
     const bool new_storage = take(kStorageFact, storage_text_), new_volumes = take(kVolumesFact, volumes_text_);
     const bool rechecks = now_ns_ >= recheck_at_ns_;
@@ -130,7 +130,7 @@ class Blkio final : public koord::plugin::QosStrategy {
     if (new_storage || new_volumes || rechecks) ++devices_version_;
   }
 
-  // Has it changed?
+  // Returns whether the fact has changed.
   bool take(const char* key, std::string& text) {
     bool found = true;
     std::string now = koord::plugin::text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {

@@ -22,7 +22,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// A disk with a partition, one with a volume group, and one that the kubelet has mounted for a pod.
+// A disk with a partition, a disk with a volume group, and a disk that the kubelet has mounted for a pod.
 constexpr const char* kStorage = R"({
   "DiskNumberMap": {"/dev/vda": "254:0", "/dev/vdb": "254:16", "/dev/nvme0n1": "259:0"},
   "NumberDiskMap": {"254:0": "/dev/vda"}, "PartitionDiskMap": {"/dev/vda1": "/dev/vda", "/dev/nvme0n1p17": "/dev/nvme0n1"},
@@ -51,7 +51,7 @@ IoConfig io(std::optional<std::int64_t> read_bps, std::optional<std::int64_t> we
   return config;
 }
 
-// The NodeSLO with blkioQOS of one class.
+// A NodeSLO with blkioQOS for one class.
 struct BlkioFixture {
   Known devices = known();
   koord::slo::ResourceQos strategy;
@@ -75,7 +75,7 @@ std::vector<std::string> texts(const Plan& plan) {
   for (const Intent& intent : plan.intents) texts.push_back(intent.cgroup_dir + " " + intent.knob + " " + intent.value);
   return texts;
 }
-// The plugin on the host's services, on a node of cgroup v1 with one disk.
+// The plugin on the host's services, on a cgroup v1 node with one disk.
 struct Node {
   FakeNode node{
       {"sys/block/vdb/dev", "254:16\n"}, {"sys/block/vdb/size", "2097152\n"}, {"sys/block/vdb/removable", "0\n"}};
@@ -118,18 +118,18 @@ TEST_CASE("a device is named with or without /dev, and a partition means its dis
   CHECK(number(BlockType::device, "/dev/mapper/data-web") == "254:16");
 }
 
-TEST_CASE("a disk that the storage's advisor does not list is found in sysfs") {
+TEST_CASE("a disk that advisor-node-storage does not list is found in sysfs") {
   CHECK(number(BlockType::device, "loop0") == "7:0");
   CHECK(number(BlockType::device, "/dev/cciss/c0d0") == "104:0");
   CHECK(number(BlockType::device, "sdz") == "no block device '/dev/sdz'");
 }
 
-TEST_CASE("a volume group means the disk that it is on") {
+TEST_CASE("a volume group stands for its disk") {
   CHECK(number(BlockType::volume_group, "data") == "254:16");
   CHECK(number(BlockType::volume_group, "spread") == "no volume group 'spread' that is on one disk");
 }
 
-TEST_CASE("a pod's volume is followed from its claim over the mount to the disk, wherever the kubelet's directory is") {
+TEST_CASE("a pod's volume is resolved from its claim through the mount to the disk, in any directory of the kubelet") {
   CHECK(number(BlockType::pod_volume, "cache", "u1") == "254:16");
   CHECK(number(BlockType::pod_volume, "local", "u1") == "259:0");
   CHECK(number(BlockType::pod_volume, "lost", "u1") == "the kubelet has not mounted 'pv-9' from a block device");
@@ -137,7 +137,7 @@ TEST_CASE("a pod's volume is followed from its claim over the mount to the disk,
   CHECK(number(BlockType::pod_volume, "cache") == "only an annotation of a pod can name a volume");
 }
 
-TEST_CASE("a mount is a volume's only in the kubelet's form") {
+TEST_CASE("a mount belongs to a volume only if it has the kubelet's format") {
   CHECK(volume_of_mount("/var/lib/kubelet/pods/u1/volumes/kubernetes.io~csi/pv-7/mount") == "u1/pv-7");
   CHECK(volume_of_mount("/k/pods/u1/volumes/kubernetes.io~local-volume/pv-8") == "u1/pv-8");
   for (const char* other :
@@ -146,7 +146,7 @@ TEST_CASE("a mount is a volume's only in the kubelet's form") {
     CHECK(volume_of_mount(other) == "");
 }
 
-TEST_CASE("while the storage is not known only devices of sysfs are found") {
+TEST_CASE("while the storage is unknown only devices of sysfs are found") {
   Known little;
   little.number_of_name = {{"vdb", "254:16"}};
   CHECK(*number_of({"vdb", BlockType::device, {}}, "", little) == "254:16");
@@ -154,7 +154,7 @@ TEST_CASE("while the storage is not known only devices of sysfs are found") {
         "the node's storage is unknown; plugin advisor-node-storage reports it");
 }
 
-TEST_CASE("best-effort pods get limits and a weight together, and what has no limit is max") {
+TEST_CASE("best-effort pods get limits and a weight as a group, and a value without a limit is max") {
   BlkioFixture fixture;
   IoConfig config = io(1048576, 40);
   config.write_iops = 100;
@@ -168,21 +168,21 @@ TEST_CASE("best-effort pods get limits and a weight together, and what has no li
         koord::strategy::Inputs{{"device", "254:16"}, {"readBPS", "1048576"}, {"writeIOPS", "100"}});
 }
 
-TEST_CASE("a limit of 0 and a weight that is not given propose nothing") {
+TEST_CASE("a limit of 0 and a missing weight propose nothing") {
   BlkioFixture fixture;
   CHECK(fixture.best_effort({{"vdb", BlockType::device, io(0)}}).intents.empty());
   CHECK(fixture.best_effort({{"vdb", BlockType::device, IoConfig{}}}).intents.empty());
   CHECK(fixture.with(fixture.strategy.be, {{"vdb", BlockType::device, io(5)}}, false).intents.empty());
 }
 
-TEST_CASE("a block without a device is reported, and the others hold") {
+TEST_CASE("a block without a device is reported, and the others are used") {
   BlkioFixture fixture;
   const Plan plan = fixture.best_effort({{"sdz", BlockType::device, io(5)}, {"vdb", BlockType::device, io(6)}});
   CHECK(texts(plan) == Texts{"be io.max 254:16 rbps=6 wbps=max riops=max wiops=max"});
   CHECK(plan.problems == Texts{"beClass of the NodeSLO: device 'sdz': no block device '/dev/sdz'"});
 }
 
-TEST_CASE("if blocks are on one disk the strictest of each limit holds, and it is reported") {
+TEST_CASE("if several blocks are on one disk the strictest value of each limit is used and reported") {
   BlkioFixture fixture;
   const Plan plan =
       fixture.best_effort({{"vdb", BlockType::device, io(9, 50)}, {"data", BlockType::volume_group, io(7)}});
@@ -193,7 +193,7 @@ TEST_CASE("if blocks are on one disk the strictest of each limit holds, and it i
           "beClass of the NodeSLO: device 'vdb', volume group 'data' are all on 254:16, the strictest of each limit holds"});
 }
 
-TEST_CASE("lsClass limits burstable pods together, and classes without a cgroup of their own are reported") {
+TEST_CASE("lsClass limits burstable pods as a group, and classes without a cgroup are reported") {
   BlkioFixture fixture;
   CHECK(texts(fixture.with(fixture.strategy.ls, {{"vdb", BlockType::device, io(5)}})) ==
         Texts{"ls io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
@@ -211,7 +211,7 @@ TEST_CASE("the root controls the cost of its devices, with koordlet's defaults")
   CHECK(plan.intents[0].level == KOORD_LEVEL_NODE);
 }
 
-TEST_CASE("a model of a device's cost is complete, or is not written") {
+TEST_CASE("a model of a device's cost is written only if it is complete") {
   BlkioFixture fixture;
   IoConfig config;
   config.enable_user_model = true;
@@ -228,7 +228,7 @@ TEST_CASE("a model of a device's cost is complete, or is not written") {
   CHECK(texts(plan)[1] == " io.cost.model 254:0 ctrl=user rbps=1 rseqiops=2 rrandiops=3 wbps=4 wseqiops=5 wrandiops=6");
 }
 
-TEST_CASE("a pod's annotation limits that pod, on its own volumes too") {
+TEST_CASE("a pod's annotation limits that pod, also on its own volumes") {
   BlkioFixture fixture;
   fixture.inputs.pods.push_back({"u1", "shop/cart", "pod1", {{"cache", BlockType::pod_volume, io(3)}}});
   const Plan plan = ::plan(fixture.inputs);
@@ -237,14 +237,14 @@ TEST_CASE("a pod's annotation limits that pod, on its own volumes too") {
   CHECK(plan.intents[0].reason == "the annotation of pod shop/cart sets this for that pod on volume 'cache'");
 }
 
-TEST_CASE("a knob that this node lacks is not proposed, and the others are") {
+TEST_CASE("a knob that this node lacks is not proposed, but others are") {
   BlkioFixture fixture;
   fixture.inputs.missing_knobs = {"io.weight"};
   CHECK(texts(fixture.best_effort({{"vdb", BlockType::device, io(5, 50)}})) ==
         Texts{"be io.max 254:16 rbps=5 wbps=max riops=max wiops=max"});
 }
 
-TEST_CASE("facts of another form are errors that name the part") {
+TEST_CASE("facts in another format are errors that name the part") {
   CHECK(parse_storage("[]").error().message() == "node_local_storage_info: expected a mapping, found a list");
   CHECK(parse_storage(R"({"VGDiskMap": {"data": 7}})").error().text == "'VGDiskMap' holds something that is not text");
   CHECK(parse_storage("{}")->number_of_disk.empty());
@@ -252,7 +252,7 @@ TEST_CASE("facts of another form are errors that name the part") {
   CHECK(parse_pod_volumes("{").error().message().starts_with("pod_volumes: not JSON: "));
 }
 
-TEST_CASE("devices of sysfs are there by name, a partition with its disk's number") {
+TEST_CASE("devices of sysfs are found by name, and a partition has its disk's number") {
   FakeNode node({{"sys/block/loop0/dev", "7:0\n"},
                  {"sys/block/md0/dev", "9:0\n"},
                  {"sys/block/md0/md0p1/partition", "1\n"},
@@ -260,7 +260,8 @@ TEST_CASE("devices of sysfs are there by name, a partition with its disk's numbe
   CHECK(sysfs_devices(node.roots().sys) == Map{{"loop0", "7:0"}, {"md0", "9:0"}, {"md0p1", "9:0"}});
 }
 
-TEST_CASE("the plugin proposes what the NodeSLO and a pod's annotation say, and nothing when they say so no more") {
+TEST_CASE(
+    "the plugin follows the NodeSLO and a pod's annotation, and proposes nothing when they request nothing any more") {
   Node node;
   node.init();
   node.publish_pod(R"({"blocks": [{"name": "vdb", "type": "device", "iocfg": {"writeIOPS": 9}}]})");
@@ -272,7 +273,7 @@ TEST_CASE("the plugin proposes what the NodeSLO and a pod's annotation say, and 
   CHECK(node.proposed().empty());
 }
 
-TEST_CASE("the plugin takes volumes and groups from the facts that are kept, as they change") {
+TEST_CASE("the plugin reads volumes and groups from the stored facts, also after changes") {
   Node node;
   node.init();
   node.publish_pod(R"({"blocks": [{"name": "cache", "type": "podvolume", "ioCfg": {"readBPS": 5}}]})");
@@ -292,14 +293,14 @@ TEST_CASE("while no NodeSLO is known the plugin proposes nothing") {
   CHECK(node.proposed().empty());
 }
 
-TEST_CASE("a node without a controller of block I/O has no such plugin") {
+TEST_CASE("on a node without a block I/O controller the plugin is absent") {
   Node node;
   node.host.capabilities().set({{"blkio_cgroup", koord::service::CapabilityState::absent, "no blkio controller", ""}});
   CHECK(node.strategy.init() == KOORD_E_UNSUPPORTED);
   CHECK(node.strategy.why() == "this node has no controller of block I/O (io, or blkio on cgroup v1)");
 }
 
-TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, and the others are") {
+TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, but other knobs are") {
   Node node;
   node.init();
   node.publish_slo(R"([{"name": "vdb", "type": "device", "ioCfg": {"readBPS": 1048576, "ioWeightPercent": 40}}])");

@@ -21,7 +21,7 @@ Result<std::string> number_of_group(std::string_view group, const Storage& stora
                 : not_found("'" + *disk + "' of volume group '" + std::string(group) + "' is no disk");
 }
 
-// Nothing: not of the storage that is known.
+// Returns nullopt if the path is not in the known storage.
 std::optional<Result<std::string>> number_in(const Storage& storage, const std::string& path) {
   if (const std::string* number = find(storage.number_of_disk, path)) return Result<std::string>(*number);
   if (const std::string* disk = find(storage.disk_of_partition, path))
@@ -37,7 +37,7 @@ Result<std::string> number_of_path(std::string_view name, const Known& known) {
   if (known.storage)
     if (auto number = number_in(*known.storage, path)) return *std::move(number);
   std::string in_sysfs = path.starts_with(kDev) ? path.substr(kDev.size()) : path;
-  std::replace(in_sysfs.begin(), in_sysfs.end(), '/', '!');  // "cciss/c0d0" is "cciss!c0d0" there
+  std::replace(in_sysfs.begin(), in_sysfs.end(), '/', '!');  // sysfs writes "cciss!c0d0" for "cciss/c0d0"
   const std::string* number = find(known.number_of_name, in_sysfs);
   return number ? Result<std::string>(*number) : not_found("no block device '" + path + "'");
 }

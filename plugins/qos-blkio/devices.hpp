@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the kernel's number of the device that a block of the NodeSLO or of a pod's annotation names. Pure.
+// Finds the kernel's number of the device that a block names. The block is from the NodeSLO or a pod's annotation.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -13,17 +14,17 @@
 namespace koord::blkio {
 
 struct Known {
-  std::optional<Storage> storage;  // nothing: advisor-node-storage has not reported yet
+  std::optional<Storage> storage;  // nullopt: advisor-node-storage has not reported yet
   PodVolumes pod_volumes;
-  Map number_of_name;  // of all devices of sysfs, "loop0"; of a partition its disk's
+  Map number_of_name;  // all devices of sysfs, "loop0"; a partition has its disk's number
 };
 
-// `pod_uid`: the pod with the annotation that names the block; empty for the NodeSLO. Limits apply to whole disks: a
-// partition, a volume or a group of volumes stands for the disk below it. An error says in words why there is no
-// device.
+// Returns the device number of the disk. `pod_uid`: the pod that has the block in its annotation; empty for the
+// NodeSLO. Limits apply to whole disks, so a partition, a volume or a volume group stands for the disk below it. An
+// error is a text for operators.
 Result<std::string> number_of(const slo::Block& block, std::string_view pod_uid, const Known& known);
 
-// "device '/dev/vdb'", "volume group 'data'", "volume 'cache'".
+// Returns a text like "device '/dev/vdb'", "volume group 'data'" or "volume 'cache'".
 std::string title_of(const slo::Block& block);
 
 }  // namespace koord::blkio

@@ -28,7 +28,7 @@ Result<Map> texts_of(const json::value& value, std::string_view name) {
   return texts;
 }
 
-// A map that is not there is empty.
+// Returns a map of strings; empty if it is missing.
 Result<Map> member(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
   return value ? texts_of(*value, name) : Result<Map>(Map());

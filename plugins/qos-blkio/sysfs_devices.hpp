@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block devices of sysfs that advisor-node-storage does not count as disks: loops, RAID, multipath.
+// Finds block devices of sysfs that advisor-node-storage does not report as disks: loop devices, RAID, multipath.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace koord::blkio {
 
-// Numbers by name, "7:0" for "loop0"; the disk's number for a partition. Empty if sysfs has none.
+// Returns device numbers by name, "7:0" for "loop0"; a partition has its disk's number. Empty if sysfs has no devices.
 Map sysfs_devices(const std::string& sys_root);
 
 }  // namespace koord::blkio

@@ -75,7 +75,7 @@ class CgroupReconcile final : public koord::plugin::QosStrategy {
     if (const auto calm = config.i64("/calmSeconds")) guard_.calm = std::chrono::seconds(*calm);
   }
 
-  // The part of the plan that depends only on the state and on the existing knobs is made once.
+  // Makes the part of the plan that depends only on the state and on the existing knobs, once for each change.
   void follow(const Snapshot& snapshot) {
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem + ", ignoring");
     if (const std::string line = slo_.new_line(now_ns_); !line.empty()) log(KOORD_LOG_INFO, line);

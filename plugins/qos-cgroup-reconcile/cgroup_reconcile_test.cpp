@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin on the host's real services and a fake node.
+// Tests of the plugin on the host's real services and a fake node.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kPodDir = "kubepods/burstable/podu1";
 constexpr const char* kContainerDir = "kubepods/burstable/podu1/c1";
 
-// A node of cgroup v2 with one burstable pod that asks for 100 MiB and may have 200 MiB.
+// A cgroup v2 node with one burstable pod: memory request 100 MiB, limit 200 MiB.
 struct CgroupReconcileFixture {
   explicit CgroupReconcileFixture(const std::string& memory_qos) {
     set(kContainerDir, "memory.current", "104857600\n");
@@ -47,7 +47,7 @@ struct CgroupReconcileFixture {
         "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total_us) +
             "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n");
   }
-  // Returns the proposed value of this knob of this cgroup; "": none.
+  // Evaluates and returns the proposed value of the knob of the cgroup, or "" without a proposal.
   std::string proposed(const std::string& knob, const std::string& dir) {
     host.clock().advance(10s);
     REQUIRE(strategy.evaluate() == KOORD_OK);
@@ -74,7 +74,7 @@ TEST_CASE("a protected class: the pod's memory.min and the sum above it are prop
   CHECK(fixture.proposed("memory.min", "kubepods") == "52428800");
 }
 
-TEST_CASE("memory.high follows what the container uses and how long it stalls") {
+TEST_CASE("memory.high follows the container's usage and its stalls") {
   CgroupReconcileFixture fixture(R"({"enable":true,"throttlingPercent":50})");
   CHECK(fixture.proposed("memory.high", kContainerDir) == "157286400");
   CHECK(fixture.reason ==
@@ -87,9 +87,9 @@ TEST_CASE("memory.high follows what the container uses and how long it stalls") 
         "of the time");
 }
 
-TEST_CASE("a pod that only its cgroup shows has no memory.high: its limit is unknown, which is not the node's memory") {
+TEST_CASE("a pod that is known only by its cgroup has no memory.high: its limit is unknown and not the node's memory") {
   CgroupReconcileFixture fixture(R"({"enable":true,"throttlingPercent":50,"priority":3})");
-  std::vector<state::Pod> found = fixture.host.hub().current()->pods;  // as from the state source "cgroup"
+  std::vector<state::Pod> found = fixture.host.hub().current()->pods;  // as the state source "cgroup" reports them
   found[0].name = found[0].uid;
   found[0].namespace_.clear();
   found[0].resources.clear();
@@ -107,7 +107,7 @@ TEST_CASE("a container without memory.current has no memory.high") {
   CHECK(fixture.proposed("memory.high", kContainerDir) == "");
 }
 
-TEST_CASE("a class that is switched off withdraws everything") {
+TEST_CASE("switching a class off withdraws all its intents") {
   CgroupReconcileFixture fixture(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
   CHECK(fixture.proposed("memory.min", kPodDir) != "");
   fixture.host.hub().publish({.node_slo = R"({"resourceQOSStrategy":{"lsClass":{"memoryQOS":{"enable":false}}}})"});
@@ -115,7 +115,7 @@ TEST_CASE("a class that is switched off withdraws everything") {
   CHECK(fixture.proposed("memory.high", kContainerDir) == "");
 }
 
-TEST_CASE("that no pressure can be read is a capability that is absent") {
+TEST_CASE("if no pressure can be read, the capability is absent") {
   CgroupReconcileFixture fixture(R"({"enable":true,"throttlingPercent":50})");
   fixture.node.remove("cgroup/" + std::string(kContainerDir) + "/memory.pressure");
   CHECK(fixture.proposed("memory.high", kContainerDir) == "157286400");
@@ -124,7 +124,7 @@ TEST_CASE("that no pressure can be read is a capability that is absent") {
   CHECK(found->state == service::CapabilityState::absent);
 }
 
-TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, and the others are") {
+TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, but other knobs are") {
   CgroupReconcileFixture fixture(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50})");
   CHECK(fixture.proposed("memory.min", kPodDir) != "");
   REQUIRE(fixture.strategy.on_applied({{decision::Outcome::unsupported, "memory.min", kPodDir, "", ""},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HighGuard on a model of a container's memory, over hours of simulated time.
+// Runs HighGuard on a model of a container's memory, over hours of simulated time.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr double kMi = 1024.0 * 1024;
 constexpr std::int64_t kTarget = 800LL << 20;
 constexpr double kHour = 3600;
 
-// One container with a memory.high of 800 MiB to set, evaluated once a second as the plugin does.
+// One container that shall get a memory.high of 800 MiB, evaluated once a second like in the plugin.
 struct Loop {
   explicit Loop(Workload workload) {
     plant.add("container");
@@ -48,7 +48,7 @@ struct Loop {
     return koord::test::summary(recording, {"memory.high", "in use", "stalled"}, 8);
   }
 
-  // Percent of the time in which tasks stalled longer than allowed.
+  // Returns the percentage of the time in which tasks stalled longer than permitted.
   double choked_percent() const {
     double choked = 0;
     for (const Sample& sample : recording.of("stalled"))
@@ -63,7 +63,7 @@ struct Loop {
 
 }  // namespace
 
-TEST_CASE("closed loop: unused page cache goes down to memory.high's target, without stalls and without a turn") {
+TEST_CASE("closed loop: unused page cache shrinks to memory.high's target, without stalls and without a reversal") {
   Loop loop({.anonymous = constant(300 * kMi), .hot_file = constant(200 * kMi), .streamed = 40 * kMi});
   loop.run(kHour);
   const Samples& high = loop.recording.of("memory.high");
@@ -77,12 +77,12 @@ TEST_CASE("closed loop: unused page cache goes down to memory.high's target, wit
 }
 
 TEST_CASE(
-    "closed loop: a working set that is larger than the target is not choked for long, and memory.high does not go to and fro") {
+    "closed loop: a working set larger than the target is not throttled for long, and memory.high does not oscillate") {
   Loop loop({.anonymous = constant(300 * kMi), .hot_file = constant(900 * kMi)});
   loop.run(8 * kHour);
   CHECK(loop.choked_percent() < 2);
   CHECK(turns(between(loop.recording.of("memory.high"), 0, 2 * kHour), 20) <= 14);
-  CHECK(turns(between(loop.recording.of("memory.high"), 4 * kHour, 8 * kHour), 20) <= 2 * 4);  // one try an hour
+  CHECK(turns(between(loop.recording.of("memory.high"), 4 * kHour, 8 * kHour), 20) <= 2 * 4);  // one attempt an hour
   CHECK(loop.summary("large-working-set",
                      "a working set above the target: memory.high is raised, and tried again more and more rarely") ==
         "memory.high: 1252 1254 1254 1254 1254 1254 1254 1254; 1140 to 1254\n"
@@ -97,7 +97,7 @@ TEST_CASE("closed loop: if a container holds more than the target and cannot rel
   CHECK(turns(loop.recording.of("memory.high"), 20) <= 14);
 }
 
-TEST_CASE("closed loop: a burst is throttled for less than a minute and forgotten when it is over") {
+TEST_CASE("closed loop: a burst is throttled for less than a minute and has no effect when it is over") {
   Loop loop({.anonymous = step(300 * kMi, 900 * kMi, 1200, 1800), .hot_file = constant(200 * kMi)});
   loop.run(3 * kHour);
   CHECK(loop.choked_percent() < 2);

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// HighGuard: brings one container's memory.high down to what its class asks for without choking it, and lets go when it
-// does.
+// HighGuard: lowers a container's memory.high to the target of its class, and reverts it if it stalls the container.
 //
-//  - Distance. memory.high is never set more than a twentieth of the memory in use, and at most 256 MiB, below that
-//    memory: the kernel reclaims at once what is above it, within the write. From there it comes down step by step, one
-//    each ten seconds.
-//  - Watchdog. It acts when the container's tasks stalled for lack of memory (PSI `some`) for more than a set share of
-//    the last ten seconds, and memory.high is the cause because the memory in use has reached it. Then it raises
-//    memory.high by 10 %, 20 %, 40 % of the memory in use. If the stalls go on, it reverts memory.high.
-//  - Calm. It goes down again when the stalls have been below half of the share for a time, which doubles with each
-//    raise that follows and is one hour in the end. That, and the gap between the two shares, keeps it from going to
-//    and fro.
+//  - Distance. memory.high is never set more than a twentieth of the usage, or 256 MiB, below the usage, because the
+//    write itself reclaims all memory above the new value. It is lowered step by step, one step each ten seconds.
+//  - Watchdog. It acts if the container's tasks stalled for lack of memory (PSI `some`) for more than a set share of
+//    the last ten seconds and memory.high is the cause, because the usage has reached it. Then it raises memory.high by
+//    10 %, 20 %, 40 % of the usage. If the stalls continue, it reverts memory.high.
+//  - Calm. It lowers memory.high again after the stalls have been below half of the share for a time. This time doubles
+//    with each subsequent raise, up to one hour. The time and the gap between both shares prevent oscillation.
 //
-// Our own rule. The idea that stalls show better than amounts how much memory a container needs is from Weiner et al.,
-// TMO (ASPLOS 2022). A plain value, no clock and no host.
+// This is our own rule. The idea that stalls show a container's memory demand better than amounts is from Weiner et
+// al., TMO (ASPLOS 2022). A plain value, without clock and host.
 #pragma once
 
 #include <chrono>
@@ -23,19 +20,19 @@
 namespace koord::cgroup_reconcile {
 
 struct GuardSettings {
-  double pressure_percent = 10;   // of the time
-  std::chrono::seconds calm{60};  // before the first descent after a raise
+  double pressure_percent = 10;   // maximum share of the time
+  std::chrono::seconds calm{60};  // before memory.high is lowered again after a raise
 };
 
-// Readings of the container; nothing: unknown, which is neither calm nor pressure.
+// Readings of the container. nullopt: unknown, which counts neither as calm nor as pressure.
 struct HighReading {
   std::optional<std::int64_t> usage;       // bytes
-  std::optional<std::int64_t> stalled_us;  // `some` of memory.pressure, the total
+  std::optional<std::int64_t> stalled_us;  // total of `some` in memory.pressure
 };
 
 struct HighAim {
   std::int64_t target = 0;            // bytes
-  std::optional<std::int64_t> limit;  // of the container
+  std::optional<std::int64_t> limit;  // limit of the container
   std::int64_t page_size = 4096;
 };
 
@@ -44,15 +41,15 @@ class HighGuard {
   using Nanoseconds = std::chrono::nanoseconds;
   enum class State { descending, at_target, raised, released };
 
-  // The next memory.high; nullopt: the container is unknown yet. INT64_MAX: reverted, no limit.
+  // Returns the next memory.high; nullopt: nothing is known about the container yet. INT64_MAX: reverted, no limit.
   std::optional<std::int64_t> next(const HighAim& aim, const HighReading& reading, Nanoseconds now,
                                    const GuardSettings& settings);
 
-  // Would next() make anything of a reading now?
+  // Returns whether next() would use a reading now.
   bool is_due(Nanoseconds now) const { return !high_ || now - last_.at >= kWindow; }
 
   State state() const { return state_; }
-  // In the last ten seconds of readings.
+  // Returns the stalled share of the last ten seconds of readings.
   std::optional<double> stalled_percent() const { return stalled_percent_; }
 
  private:
@@ -74,8 +71,8 @@ class HighGuard {
   Sample last_{};
   std::optional<double> stalled_percent_;
   std::optional<Nanoseconds> calm_since_;
-  Nanoseconds calm_needed_{0};  // 0: it was not raised lately
-  int raises_ = 0;              // in a row
+  Nanoseconds calm_needed_{0};  // 0: no recent raise
+  int raises_ = 0;              // consecutive raises
 };
 
 }  // namespace koord::cgroup_reconcile

@@ -13,14 +13,14 @@ namespace {
 constexpr std::int64_t kMi = 1 << 20, kGi = 1 << 30;
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// A guard with a clock of its own, ten seconds a call, which is as often as it makes a step.
+// A guard with its own clock. Each call advances ten seconds, the period of its steps.
 struct Guarded {
   HighGuard guard;
   std::chrono::nanoseconds now{0};
   std::int64_t stalled_us = 0;
   HighAim aim{.target = 800 * kMi};
 
-  // `pressure`: percent of the time since the last call in which its tasks stalled.
+  // `pressure`: percentage of the time since the last call in which tasks stalled.
   std::optional<std::int64_t> next(std::optional<std::int64_t> usage, std::optional<double> pressure,
                                    std::chrono::nanoseconds after = 10s) {
     now += after;
@@ -31,45 +31,45 @@ struct Guarded {
 
 }  // namespace
 
-TEST_CASE("below its target a container has its target at once") {
+TEST_CASE("a container below its target gets its target at once") {
   Guarded container;
   CHECK(container.next(500 * kMi, 0) == 800 * kMi);
   CHECK(container.guard.state() == HighGuard::State::at_target);
 }
 
-TEST_CASE("while its use is not known it has no memory.high, and keeps the one it had") {
+TEST_CASE("while its usage is unknown a container gets no memory.high, or keeps its present one") {
   Guarded container;
   CHECK(container.next(std::nullopt, 0) == std::nullopt);
   container.next(500 * kMi, 0);
   CHECK(container.next(std::nullopt, std::nullopt) == 800 * kMi);
 }
 
-TEST_CASE("memory.high is never more than a twentieth of what is in use below that") {
+TEST_CASE("memory.high is at most a twentieth of the usage below the usage") {
   Guarded container;
   CHECK(container.next(1000 * kMi, 0) == 950 * kMi);
   CHECK(container.next(950 * kMi, 0) == 950 * kMi * 19 / 20 / 4096 * 4096);
   CHECK(container.guard.state() == HighGuard::State::descending);
 }
 
-TEST_CASE("with much memory it is 256 MiB at most") {
+TEST_CASE("with a large usage the distance is at most 256 MiB") {
   Guarded container;
   CHECK(container.next(64 * kGi, 0) == 64 * kGi - 256 * kMi);
 }
 
-TEST_CASE("it takes a step each ten seconds, not each time it is asked") {
+TEST_CASE("it takes a step each ten seconds, not at each call") {
   Guarded container;
   container.next(1000 * kMi, 0);
   CHECK(container.next(900 * kMi, 0, 1s) == 950 * kMi);
   CHECK(container.next(900 * kMi, 0, 9s) == 855 * kMi);
 }
 
-TEST_CASE("use that grows past memory.high does not raise it: that is what it is for") {
+TEST_CASE("usage that grows beyond memory.high does not raise it, because limiting is its purpose") {
   Guarded container;
   container.next(700 * kMi, 0);
   CHECK(container.next(820 * kMi, 5) == 800 * kMi);
 }
 
-TEST_CASE("stalls at memory.high raise it, by more each time") {
+TEST_CASE("stalls at memory.high raise it, by increasing amounts") {
   Guarded container;
   container.next(800 * kMi, 0);
   CHECK(container.next(800 * kMi, 30) == 880 * kMi);
@@ -77,7 +77,7 @@ TEST_CASE("stalls at memory.high raise it, by more each time") {
   CHECK(container.next(880 * kMi, 30) == (880 + 176) * kMi);
 }
 
-TEST_CASE("stalls while far less is in use are not its doing") {
+TEST_CASE("stalls while the usage is far below memory.high do not raise it") {
   Guarded container;
   container.next(400 * kMi, 0);
   CHECK(container.next(400 * kMi, 90) == 800 * kMi);
@@ -103,7 +103,7 @@ TEST_CASE("a raise up to the container's limit is a revert") {
   CHECK(container.next(800 * kMi, 40) == kNoLimit);
 }
 
-TEST_CASE("after a raise it goes down again when the container has been calm for a minute") {
+TEST_CASE("after a raise it is lowered again when the container has been calm for a minute") {
   Guarded container;
   container.next(800 * kMi, 0);
   container.next(800 * kMi, 30);
@@ -118,7 +118,7 @@ TEST_CASE("between half of the share and the share it neither rises nor falls") 
   for (int i = 0; i < 100; ++i) CHECK(container.next(880 * kMi, 7) == 880 * kMi);
 }
 
-TEST_CASE("each raise that follows doubles the time it must be calm, up to an hour") {
+TEST_CASE("each subsequent raise doubles the required calm time, up to an hour") {
   Guarded container;
   container.next(800 * kMi, 0);
   int last = 0;
@@ -132,7 +132,7 @@ TEST_CASE("each raise that follows doubles the time it must be calm, up to an ho
   CHECK(last == 360);
 }
 
-TEST_CASE("a container that had no stalls at its target for long enough is reset") {
+TEST_CASE("a container that had no stalls at its target for the required time is reset") {
   Guarded container;
   container.next(800 * kMi, 0);
   container.next(800 * kMi, 30);
@@ -143,7 +143,7 @@ TEST_CASE("a container that had no stalls at its target for long enough is reset
   CHECK(container.next(700 * kMi, 0) == 800 * kMi);
 }
 
-TEST_CASE("a total that went back is no calm and no pressure") {
+TEST_CASE("a total that decreased counts neither as calm nor as pressure") {
   Guarded container;
   container.next(800 * kMi, 50);
   container.stalled_us = 0;
@@ -151,7 +151,7 @@ TEST_CASE("a total that went back is no calm and no pressure") {
   CHECK(container.guard.stalled_percent() == std::nullopt);
 }
 
-TEST_CASE("without pressure that can be read it goes down all the same, and never up") {
+TEST_CASE("without readable pressure it is lowered nevertheless, and never raised") {
   Guarded container;
   CHECK(container.next(1000 * kMi, std::nullopt) == 950 * kMi);
   CHECK(container.next(860 * kMi, std::nullopt) == 817 * kMi);

@@ -100,7 +100,7 @@ HighReading HighIntents::read(Watched& watched) {
   return reading;
 }
 
-// A value that cannot be read, for any reason, is unknown. Each call tries again, so a file that appears later is
+// Returns nullopt if a value cannot be read for any reason. Each call tries again, so a file that appears later is
 // found.
 std::optional<std::int64_t> HighIntents::read_one(plugin::CgroupFile& file, const std::string& dir,
                                                   std::string_view name, std::string_view key) {

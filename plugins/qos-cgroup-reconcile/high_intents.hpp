@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HighIntents: memory.high of all containers that are to have one, with a HighGuard and the open files of each.
-// On the instance's strand.
+// HighIntents: memory.high of all containers that get one, each with a HighGuard and its open files. On the instance's
+// strand.
 #pragma once
 
 #include <map>
@@ -19,14 +19,14 @@ class HighIntents {
   HighIntents() = default;
   HighIntents(const koord_host* host, const koord_svc_cgroup* cgroup) : host_(host), cgroup_(cgroup) {}
 
-  // Sets the cgroups to watch. A cgroup that stays keeps its guard.
+  // Sets the cgroups to control. A cgroup that is kept keeps its guard.
   void follow(std::vector<HighTarget> targets);
-  // Returns the current proposals, valid until the next call. Reads only the values that a guard needs, as each does
-  // every ten seconds.
+  // Returns the current proposals, valid until the next call. Reads only the values that guards need, each every ten
+  // seconds.
   const strategy::Intents& intents(std::uint64_t now_ns, const GuardSettings& settings, std::int64_t page_size);
 
   bool any() const { return !watched_.empty(); }
-  // The pressure of no cgroup is known, so that a throttled one is not noticed.
+  // Returns whether the pressure of no cgroup can be read, so stalls cannot be detected.
   bool blind() const;
 
  private:
@@ -34,7 +34,7 @@ class HighIntents {
     HighTarget target;
     HighGuard guard = {};
     plugin::CgroupFile usage = {}, pressure = {};
-    bool is_new = true;  // so is its target
+    bool is_new = true;  // the target is new, too
     bool knows_pressure = false;
     std::optional<strategy::Intent> intent = {};
   };
@@ -49,7 +49,7 @@ class HighIntents {
   strategy::Intents intents_;
 };
 
-// The proposal for a container at this moment; nothing while its usage is unknown.
+// Returns the current proposal for a container; nullopt while its usage is unknown.
 std::optional<strategy::Intent> high_intent(const HighTarget& target, const HighGuard& guard,
                                             std::optional<std::int64_t> high, const HighReading& reading,
                                             const GuardSettings& settings);

@@ -15,15 +15,15 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t sum(std::int64_t a, std::int64_t b) { return a > kMost - b ? kMost : a + b; }
 
-// A knob that is the same on every level that has it.
+// A knob with the same value on every level that has it.
 struct PlainKnob {
   std::string_view knob, field;
   slo::Number MemoryQos::*value;
   std::int64_t neutral;  // the kernel's default
-  bool of_class;         // also on the directory of the class's pods
+  bool of_class;         // also set on the directory of the class's pods
 };
-// memory.oom.group is not among those of a class: on a shortage of the whole node the kernel ends all of the outermost
-// cgroup that has it, which would be every pod of the class.
+// memory.oom.group is not set for classes: if the whole node is out of memory, the kernel kills everything in the
+// outermost cgroup that has it, which would be all pods of the class.
 constexpr PlainKnob kPlainKnobs[] = {
     {"memory.wmark_ratio", "wmarkRatio", &MemoryQos::wmark_ratio, 0, false},
     {"memory.wmark_scale_factor", "wmarkScalePermill", &MemoryQos::wmark_scale_permill, 50, false},
@@ -37,7 +37,7 @@ struct Protection {
   std::int64_t min = 0, low = 0;
 };
 
-// The kernel takes any pair; a low below min would only mislead readers.
+// The kernel accepts any pair, but a low below min would mislead readers.
 Protection protection_of(const MemoryQos& values, std::int64_t request) {
   Protection protection{share_of(request, values.min_limit_percent.value_or(0)),
                         share_of(request, values.low_limit_percent.value_or(0))};
@@ -61,7 +61,7 @@ std::string_view section_of(std::uint32_t qos) {
   }
 }
 
-// The lower the more important.
+// Returns the rank of a class; a lower rank is more important.
 unsigned rank_of(std::uint32_t qos) {
   switch (qos) {
     case KOORD_QOS_SYSTEM:
@@ -88,7 +88,8 @@ std::uint32_t class_of_directory(std::uint32_t kube_qos) {
   }
 }
 
-// A class that is off has no values, whatever else it contains; the host has emptied lsr, ls and be, and not system.
+// Returns the values of a class; none if it is off. The host has removed the values of lsr, ls and be classes that are
+// off, but not of system.
 MemoryQos switched_on(const slo::ClassQos* section) {
   if (!section || !section->memory || section->memory->enable != true) return {};
   return *section->memory;
@@ -155,12 +156,12 @@ class Planner {
 
   struct Above {
     Protection sums;
-    std::int64_t pods = 0;  // that are protected
+    std::int64_t pods = 0;  // number of protected pods
   };
   // The source of a value, for reasons and inputs.
   struct Origin {
     std::string_view section;
-    bool own = false;  // the pod's annotation
+    bool own = false;  // from the pod's annotation
     std::string text(std::string_view field) const {
       return own ? std::string(slo::kMemoryQosAnnotation) + " of the pod"
                  : std::string(section) + ".memoryQOS." + std::string(field);
@@ -188,7 +189,8 @@ class Planner {
     if (of_directory != KOORD_QOS_NONE) directories_.emplace(std::string(parent_of(pod.cgroup_dir)), of_directory);
   }
 
-  // A cgroup's protection counts only as far as all those around it are protected.
+  // Adds the protection to the directories above. A cgroup's protection only counts as far as all its ancestors are
+  // protected.
   void add_above(const PodInput& pod, const Protection& protection) {
     if (protection.min == 0 && protection.low == 0) return;
     for (std::string_view dir = parent_of(pod.cgroup_dir); !dir.empty(); dir = parent_of(dir)) {
@@ -292,9 +294,9 @@ class Planner {
   const Inputs& inputs_;
   std::map<std::string, Above> above_;
   std::map<std::string, std::uint32_t>
-      directories_;                 // that hold pods of one Kubernetes class, with the class that rules them
-  bool any_limit_unknown_ = false;  // of a pod that would be throttled
-  Part part_;                       // that is being made
+      directories_;                 // directories with pods of one Kubernetes class, and their controlling QoS class
+  bool any_limit_unknown_ = false;  // some pod that would be throttled has an unknown limit
+  Part part_;                       // the part being made
   Plan plan_;
 };
 
@@ -313,7 +315,7 @@ std::optional<std::int64_t> memory_high(std::int64_t request, std::int64_t limit
 
 PageCache page_cache_of(const slo::MemoryQos& values, std::optional<std::int64_t> limit) {
   PageCache cache;
-  const std::int64_t most = std::max<std::int64_t>(limit.value_or(0), 0);  // 0: any
+  const std::int64_t most = std::max<std::int64_t>(limit.value_or(0), 0);  // 0: unlimited
   if (values.page_cache_limit_bytes)
     cache.size = most > 0 ? std::min(*values.page_cache_limit_bytes, most) : *values.page_cache_limit_bytes;
   else if (values.page_cache_limit_percent && most > 0)

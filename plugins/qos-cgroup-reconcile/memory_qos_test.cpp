@@ -32,7 +32,7 @@ PodInput burstable(const std::string& name, std::int64_t request, std::vector<Co
       std::move(containers)};
 }
 
-// "level knob dir = value", in the order of the text.
+// Returns lines "level knob dir = value" in alphabetical order.
 std::vector<std::string> shown(const Plan& plan) {
   std::vector<std::string> lines;
   for (const Intent& intent : plan.intents)
@@ -48,11 +48,11 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("memory.high lies between request and limit, on a page: 512 Mi, 1 Gi, 80 % give 966365184") {
+TEST_CASE("memory.high is between request and limit, on a page boundary: 512 Mi, 1 Gi, 80 % give 966365184") {
   CHECK(memory_high(512 * kMi, kGi, 80, 4096) == 966365184);
 }
 
-TEST_CASE("memory.high of 0 % is no throttling at all") { CHECK(memory_high(512 * kMi, kGi, 0, 4096) == std::nullopt); }
+TEST_CASE("memory.high of 0 % means no throttling") { CHECK(memory_high(512 * kMi, kGi, 0, 4096) == std::nullopt); }
 
 TEST_CASE("memory.high: a limit below the request counts as the request, and large amounts do not overflow") {
   CHECK(memory_high(kGi, kMi, 80, 4096) == kGi);
@@ -60,7 +60,7 @@ TEST_CASE("memory.high: a limit below the request counts as the request, and lar
 }
 
 TEST_CASE(
-    "a plan that is too large keeps the classes and the most important pods, and says once how much is left out") {
+    "a plan that is too large keeps the classes and the most important pods, and reports once how much is left out") {
   Inputs inputs;
   for (int i = 0; i < 200; ++i) {  // best-effort pods come first in the list
     PodInput be = burstable("be" + std::to_string(i), kGi);
@@ -99,7 +99,7 @@ TEST_CASE(
   CHECK(place("kubepods/burstable/podls/c") < place("kubepods/besteffort/podbe0"));
 }
 
-TEST_CASE("a knob that the node does not have takes no place in a plan") {
+TEST_CASE("a knob that the node lacks uses no place in a plan") {
   Inputs inputs;
   inputs.pods = {burstable("a", kGi, {{"kubepods/burstable/poda/c", kGi, 2 * kGi}})};
   inputs.missing_knobs = {"memory.high", "memory.wmark_ratio", "memory.wmark_scale_factor", "memory.wmark_min_adj"};
@@ -108,7 +108,7 @@ TEST_CASE("a knob that the node does not have takes no place in a plan") {
   CHECK(planned.highs.empty());
 }
 
-TEST_CASE("page cache: a size holds, but no more than the limit, and switches the limit on") {
+TEST_CASE("page cache: a size is limited to the memory limit, and switches the page cache limit on") {
   slo::MemoryQos values;
   values.page_cache_limit_bytes = 512 * kMi;
   CHECK(page_cache_of(values, kGi) == PageCache{true, false, 536870912});
@@ -117,7 +117,8 @@ TEST_CASE("page cache: a size holds, but no more than the limit, and switches th
   CHECK(page_cache_of(values, std::nullopt) == PageCache{true, false, 2 * kGi});
 }
 
-TEST_CASE("page cache: size 0 switches it off, nothing set says nothing, and the switch goes before the size") {
+TEST_CASE(
+    "page cache: size 0 switches it off, without settings nothing is proposed, and the switch comes before the size") {
   slo::MemoryQos values;
   CHECK(page_cache_of(values, kGi) == PageCache{});
   values.page_cache_limit_bytes = 0;
@@ -127,7 +128,7 @@ TEST_CASE("page cache: size 0 switches it off, nothing set says nothing, and the
   CHECK(page_cache_of({.page_cache_enable = false}, kGi) == PageCache{false, std::nullopt, std::nullopt});
 }
 
-TEST_CASE("page cache: a percentage is one of the limit, and without a limit says nothing") {
+TEST_CASE("page cache: a percentage refers to the limit, and is ignored without a limit") {
   slo::MemoryQos values;
   values.page_cache_limit_percent = 10;
   values.page_cache_reclaim_sync = true;
@@ -135,8 +136,7 @@ TEST_CASE("page cache: a percentage is one of the limit, and without a limit say
   CHECK(page_cache_of(values, std::nullopt) == PageCache{});
 }
 
-TEST_CASE(
-    "a class with protection: container, pod and each directory above get min and low, the directories the sums") {
+TEST_CASE("a protected class: container, pod and each directory above get min and low, the directories the sums") {
   const Inputs inputs = {{burstable("a", 1000, {{"kubepods/burstable/poda/c", 700, {}}}), burstable("b", 500)}, {}};
   const Plan planned = plan(ls_with(R"("minLimitPercent":50,"lowLimitPercent":100)"), inputs);
   CHECK(shown(planned) ==
@@ -152,24 +152,25 @@ TEST_CASE(
   CHECK(of_pod->reason == "50 % of the memory request, by lsClass.memoryQOS.minLimitPercent");
 }
 
-TEST_CASE("protection below kubelets that keep their pods further down reaches up to the top") {
+TEST_CASE("protection reaches up to the root, also below kubelets with pods further down in the tree") {
   PodInput pod = burstable("a", 1000);
   pod.cgroup_dir = "kubelet/kubepods/burstable/poda";
   const Lines lines = shown(plan(ls_with(R"("minLimitPercent":100)"), {{pod}, {}}));
   CHECK(std::count(lines.begin(), lines.end(), "qos memory.min kubelet = 1000") == 1);
 }
 
-TEST_CASE("low is never less than min, where there is one") {
+TEST_CASE("low is never less than min if min is set") {
   const Lines lines =
       shown(plan(ls_with(R"("minLimitPercent":80,"lowLimitPercent":10)"), {{burstable("a", 1000)}, {}}));
   CHECK(std::count(lines.begin(), lines.end(), "pod memory.low kubepods/burstable/poda = 800") == 1);
 }
 
-TEST_CASE("with the last pod of a class its directories' protection is proposed no more") {
+TEST_CASE("when the last pod of a class has ended, its directories' protection is not proposed any more") {
   CHECK(plan(ls_with(R"("minLimitPercent":50,"priority":5)"), {}).intents.empty());
 }
 
-TEST_CASE("values that are the kernel's own are not proposed: the class's defaults with nothing set ask for nothing") {
+TEST_CASE(
+    "values that equal the kernel's defaults are not proposed: the class's defaults without settings propose nothing") {
   const std::string neutral =
       R"("minLimitPercent":0,"lowLimitPercent":0,"throttlingPercent":0,"wmarkRatio":0,"wmarkScalePermill":50,)"
       R"("wmarkMinAdj":0,"priorityEnable":0,"priority":0,"oomKillGroup":0)";
@@ -178,7 +179,7 @@ TEST_CASE("values that are the kernel's own are not proposed: the class's defaul
   CHECK(planned.highs.empty());
 }
 
-TEST_CASE("a value that the pod's annotation sets is proposed even if it is the kernel's default") {
+TEST_CASE("a value of the pod's annotation is proposed even if it is the kernel's default") {
   PodInput pod = burstable("a", kGi);
   pod.annotation = R"({"oomKillGroup":0})";
   const Plan planned = plan(ls_with(R"("oomKillGroup":1)"), {{pod}, {}});
@@ -186,8 +187,7 @@ TEST_CASE("a value that the pod's annotation sets is proposed even if it is the 
   CHECK(planned.intents.front().reason == "oomKillGroup is 0, by koordinator.sh/memoryQOS of the pod");
 }
 
-TEST_CASE(
-    "ranks are those of the class on its directory and of the pod below; oom.group is never one of the directory") {
+TEST_CASE("the directory has the rank of the class and the pod its own; oom.group is never set on the directory") {
   PodInput pod = burstable("a", 0);
   pod.annotation = R"({"priority":7})";
   CHECK(shown(plan(ls_with(R"("priority":3,"priorityEnable":1,"oomKillGroup":1)"), {{pod}, {}})) ==
@@ -196,7 +196,7 @@ TEST_CASE(
               "qos memory.use_priority_oom kubepods/burstable = 1"});
 }
 
-TEST_CASE("a class that is off asks for nothing, system as well, but a pod's annotation does all the same") {
+TEST_CASE("a class that is off proposes nothing, including system, but a pod's annotation applies nevertheless") {
   PodInput plain = burstable("a", 1000), own = burstable("b", 1000);
   plain.qos = own.qos = KOORD_QOS_SYSTEM;
   own.annotation = R"({"policy":"auto","minLimitPercent":10})";
@@ -207,7 +207,7 @@ TEST_CASE("a class that is off asks for nothing, system as well, but a pod's ann
                                 "qos memory.min kubepods/burstable = 100"});
 }
 
-TEST_CASE("policy none takes a pod out of all of it") {
+TEST_CASE("policy none excludes a pod from all of it") {
   PodInput pod = burstable("a", 1000, {{"kubepods/burstable/poda/c", 1000, 2000}});
   pod.annotation = R"({"policy":"none"})";
   const Plan planned = plan(ls_with(R"("minLimitPercent":50,"throttlingPercent":80,"wmarkRatio":95)"), {{pod}, {}});
@@ -215,7 +215,7 @@ TEST_CASE("policy none takes a pod out of all of it") {
   CHECK(planned.highs.empty());
 }
 
-TEST_CASE("an unreadable annotation is reported with the pod's name, and the class's values hold") {
+TEST_CASE("an unreadable annotation is reported with the pod's name, and the class's values apply") {
   PodInput pod = burstable("a", 1000);
   pod.annotation = "{";
   const Plan planned = plan(ls_with(R"("minLimitPercent":50)"), {{pod}, {}});
@@ -224,7 +224,7 @@ TEST_CASE("an unreadable annotation is reported with the pod's name, and the cla
   CHECK(planned.problems[0].starts_with("pod shop/a: koordinator.sh/memoryQOS: not JSON"));
 }
 
-TEST_CASE("memory.high counts to the container's limit, or to what the node has for pods, and is not below min") {
+TEST_CASE("memory.high is relative to the container's limit or the node's memory for pods, and not below min") {
   const PodInput pod = burstable("a", kGi, {{"c1", 512 * kMi, kGi}, {"c2", 512 * kMi, {}}, {"c3", kGi, kGi}});
   const Plan planned = plan(ls_with(R"("throttlingPercent":80,"minLimitPercent":100)"), {{pod}, 2 * kGi});
   REQUIRE(planned.highs.size() == 3);
@@ -236,13 +236,13 @@ TEST_CASE("memory.high counts to the container's limit, or to what the node has 
   CHECK(planned.highs[2].target == kGi);
 }
 
-TEST_CASE("without a limit and without knowing what the node has there is no memory.high") {
+TEST_CASE("without a limit and with an unknown size of the node there is no memory.high") {
   const PodInput pod = burstable("a", kGi, {{"c", 512 * kMi, {}}});
   CHECK(plan(ls_with(R"("throttlingPercent":80)"), {{pod}, {}}).highs.empty());
 }
 
 TEST_CASE(
-    "without a pod's spec its limits are unknown: no memory.high, whatever the node has, and one line for all such pods") {
+    "without a pod's spec its limits are unknown: no memory.high, whatever the node has, and one line for all these pods") {
   PodInput first = burstable("a", 0, {{"c", 0, {}}}), second = burstable("b", 0, {{"d", 0, {}}});
   first.has_spec = second.has_spec = false;
   const Plan planned = plan(ls_with(R"("throttlingPercent":80,"priority":3)"), {{first, second}, 2 * kGi});
@@ -253,7 +253,7 @@ TEST_CASE(
   CHECK(plan(ls_with(R"("priority":3)"), {{first, second}, 2 * kGi}).problems.empty());
 }
 
-TEST_CASE("page cache limits are the pod's") {
+TEST_CASE("page cache limits are set on the pod") {
   PodInput pod = burstable("a", 0);
   pod.limit = kGi;
   CHECK(shown(plan(ls_with(R"("pageCacheLimitPercent":50)"), {{pod}, {}})) ==

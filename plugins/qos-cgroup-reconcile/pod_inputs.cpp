@@ -31,7 +31,7 @@ PodInput pod_input(const koord_pod& pod) {
   PodInput input;
   input.name = std::string(view(pod.ns)) + "/" + std::string(view(pod.name));
   input.cgroup_dir = view(pod.cgroup_dir);
-  input.has_spec = pod.ns.n > 0 || pod.n_resources > 0;  // a pod of the state source cgroup has neither
+  input.has_spec = pod.ns.n > 0 || pod.n_resources > 0;  // a pod of the state source cgroup has no spec
   input.qos = pod.qos;
   input.kube_qos = pod.kube_qos;
   const Amounts amounts = amounts_of({pod.resources, pod.n_resources, pod.resource_stride}, pod.qos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of plan() from the pods and the node of a snapshot.
+// Builds the inputs of plan() from the pods and the node of a snapshot.
 #pragma once
 
 #include "koordetector/plugin.hpp"
@@ -7,7 +7,7 @@
 
 namespace koord::cgroup_reconcile {
 
-// Pods that are pending or running; of best-effort pods the batch-memory counts in place of the memory.
+// Returns the pods that are pending or running. For best-effort pods, batch-memory is used instead of memory.
 Inputs inputs_of(const plugin::Snapshot& snapshot, std::int64_t page_size);
 
 }  // namespace koord::cgroup_reconcile

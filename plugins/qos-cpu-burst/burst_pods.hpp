@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of CPU burst from a snapshot: the pods that may burst, and the CPUs and usage outside the shared pool. Pure:
-// uses only records of koord.state/1.
+// Reads the inputs of CPU burst from a snapshot: the pods that may burst, and the CPUs and usage outside the shared
+// pool. Pure: uses only records of koord.state/1.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@
 namespace koord::cpu_burst {
 
 struct Snapshot {
-  std::vector<Pod> pods;               // without figures
-  std::vector<std::string> problems;   // of their annotations
+  std::vector<Pod> pods;               // without measured values
+  std::vector<std::string> problems;   // problems of their annotations
   std::vector<std::uint64_t> outside;  // handles of pods with usage outside the shared pool
-  double exclusive_cores = 0;          // that pods of LSE and LSR request
+  double exclusive_cores = 0;          // CPUs that LSE and LSR pods request
 };
 
-// By their labels: a pod without one shares the pool, whatever its Kubernetes class, unless that is BestEffort.
+// Reads the pods. Their labels decide: a pod without a label shares the pool, whatever its Kubernetes class, except
+// BestEffort.
 Snapshot snapshot_of(plugin::Strided<koord_pod> pods, const slo::CpuBurst& node);
 
-// Counts the online CPUs; 0: unknown.
+// Returns the number of online CPUs; 0: unknown.
 double cores_of(const koord_topology* topology);
 
 }  // namespace koord::cpu_burst

@@ -41,7 +41,8 @@ std::int64_t burst_us(const slo::CpuBurst& settings, std::int64_t limit_milli, b
   return std::min(whole, above_quota ? kMostQuotaUs : quota_of(limit_milli, kPeriodUs));
 }
 
-// How many cores a change of the factor changes of the use: a raise is used at once, what was not used is not missed.
+// Returns how many cores a change of the factor adds to the usage. A raise is used at once; a reduction only removes
+// what was used.
 double effect(const Container& container, double from, double to) {
   const double before = container.limit_cores() * from, after = container.limit_cores() * to;
   if (after >= before) return after - before;
@@ -105,8 +106,7 @@ bool CpuBurst::limiter_allows(const slo::CpuBurst& settings, const Container& co
   return limiter->second.allows();
 }
 
-// The result of the last steps, and whether the limits are still the same: a container with a changed limit begins at 1
-// again.
+// Reads the result of the last steps. A container with a changed limit starts at the factor 1 again.
 void CpuBurst::observe(const Pod& pod) {
   for (const Container& container : pod.containers) {
     const auto found = raised_.find(container.key());
@@ -141,7 +141,7 @@ std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& co
   if (!may_move(pod.settings, container)) return std::nullopt;
   const auto raised = raised_.find(container.key());
   std::optional<double> throttled;
-  // One measurement moves a factor once, however seldom it is measured.
+  // One measurement changes a factor once, even if the evaluation is more frequent than the measurement.
   if (container.throttled && (raised == raised_.end() || container.throttled->at_ns > raised->second.stepped_ns))
     throttled = container.throttled->ratio;
   const Operation operation = allowed(wanted(pod.settings, may, throttled), state);
@@ -151,13 +151,13 @@ std::optional<CpuBurst::Step> CpuBurst::step(const Pod& pod, const Container& co
     return std::nullopt;
   }
   if (operation == Operation::reset) return std::nullopt;
-  // One that is kept stays as it was proposed, also before it is in effect.
+  // A factor that is kept stays as proposed, even before it is in effect.
   const bool is_kept = operation == Operation::remain;
   const double from = raised == raised_.end() ? 1 : is_kept ? raised->second.proposed : raised->second.in_effect;
   return Step{&pod, &container, operation, from, next_scale(operation, from, pod.settings)};
 }
 
-// Divides the room of the shared pool among the raised limits: together they never overload the pool.
+// Divides the room of the shared pool among the raised limits, so together they never overload the pool.
 void CpuBurst::share_room(std::vector<Step>& steps, double room) const {
   double wanted = 0;
   for (const Step& step : steps)
@@ -199,7 +199,7 @@ void CpuBurst::propose_bursts(const Pod& pod, Intents& intents) const {
     intents.push_back({KOORD_LEVEL_CONTAINER, "cpu.max.burst", container.cgroup_dir, std::to_string(burst),
                        "container " + container.name + why, inputs});
   }
-  // A pod of which one container has no limit has none itself.
+  // If a container of the pod has no limit, the pod has none either.
   if (sum > 0 && all_limited && !pod.cgroup_dir.empty())
     intents.push_back(
         {KOORD_LEVEL_POD, "cpu.max.burst", pod.cgroup_dir, std::to_string(sum), "pod " + pod.name + why, inputs});
@@ -207,7 +207,7 @@ void CpuBurst::propose_bursts(const Pod& pod, Intents& intents) const {
 
 void CpuBurst::propose_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, Intents& intents) {
   const std::string about_pool = pool_in_words(pool, state);
-  std::map<const Pod*, double> added;  // cores, beyond the limits
+  std::map<const Pod*, double> added;  // in cores above the limits
   for (const Step& step : steps) {
     if (step.to <= 1) continue;
     added[step.pod] += (step.to - 1) * step.container->limit_cores();
@@ -219,7 +219,7 @@ void CpuBurst::propose_quotas(const std::vector<Step>& steps, const Pool& pool, 
                        KOORD_ROLE_SCALE});
   }
   for (const auto& [pod, more] : added) {
-    if (pod->limit_milli <= 0 || pod->cgroup_dir.empty()) continue;  // nothing holds it back
+    if (pod->limit_milli <= 0 || pod->cgroup_dir.empty()) continue;  // no quota limits it
     const double scale = rounded_up_scale(1 + more * 1000 / static_cast<double>(pod->limit_milli));
     intents.push_back({KOORD_LEVEL_POD,
                        "cpu.max",

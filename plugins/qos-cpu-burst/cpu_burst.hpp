@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuBurst: which containers may burst, and how far. Static burst lets a container keep its unused quota for a moment
-// (cpu.max.burst). Quota burst raises the quota of a throttled container while the shared pool has room, and lowers it
-// when the pool has not: it proposes a factor on the container's limit, and on its pod's. It computes with its own
-// factors and the limits of the spec only, never with a value that a cgroup has; so each session begins at the factor
-// 1. Pure: it reads nothing and no clock. [one thread]
+// CpuBurst: decides which containers may burst, and how far. Static burst lets a container save unused quota for a
+// short time (cpu.max.burst). Quota burst raises the quota of a throttled container while the shared pool has room, and
+// lowers it otherwise: it proposes a factor on the limits of the container and its pod. It uses only its own factors
+// and the limits of the spec, never a value of a cgroup, so each session begins at the factor 1. Pure: it reads no
+// files and no clock. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -22,30 +22,30 @@ namespace koord::cpu_burst {
 
 struct Throttled {
   double ratio = 0;
-  std::uint64_t at_ns = 0;  // when it was measured
+  std::uint64_t at_ns = 0;  // time of the measurement
 };
 
 struct Container {
   std::uint64_t handle = 0;
   std::string id, name, cgroup_dir;
   bool is_running = false;
-  std::int64_t limit_milli = 0;        // 0: none
-  std::optional<Throttled> throttled;  // nothing: not measured
+  std::int64_t limit_milli = 0;        // 0: no limit
+  std::optional<Throttled> throttled;  // nullopt: not measured
   std::optional<double> usage_cores;
 
   double limit_cores() const { return static_cast<double>(limit_milli) / 1000; }
-  // Its id, or where it has none (a pod from a file) its cgroup.
+  // Returns its id, or its cgroup if it has none (a pod from a file).
   const std::string& key() const { return id.empty() ? cgroup_dir : id; }
 };
 
 struct Pod {
   std::string name, cgroup_dir;
-  slo::CpuBurst settings;        // the node's with the pod's own
-  std::int64_t limit_milli = 0;  // of its cgroup; 0: none
+  slo::CpuBurst settings;        // the node's settings with the pod's overrides
+  std::int64_t limit_milli = 0;  // limit of its cgroup; 0: no limit
   std::vector<Container> containers;
 };
 
-// A container that its quota holds back and that is not raised.
+// A throttled container that is not raised.
 struct HeldBack {
   std::uint64_t handle = 0;
   std::string why;  // a sentence for an operator
@@ -53,31 +53,32 @@ struct HeldBack {
 
 struct Situation {
   std::uint64_t now_ns = 0;
-  std::optional<Pool> pool;  // nothing: not known
-  std::vector<Pod> pods;     // that may burst at all: active, and of no class LSE, LSR or BE
+  std::optional<Pool> pool;  // nullopt: unknown
+  std::vector<Pod> pods;     // pods that may burst: active, and not of class LSE, LSR or BE
 };
 
 class CpuBurst {
  public:
-  // Use of the pool is an average over this.
+  // `window_ns`: the usage of the pool is an average over this time.
   explicit CpuBurst(std::uint64_t window_ns) : changes_(window_ns) {}
   void set_window(std::uint64_t window_ns) { changes_.set_window(window_ns); }
 
-  // Mainline kernels refuse a burst above the quota; with this it is proposed all the same.
+  // Mainline kernels refuse a burst above the quota; with `may` it is proposed nevertheless.
   void set_burst_above_quota(bool may) { burst_above_quota_ = may; }
 
-  // Whether the factor proposed last for this container's cgroup is in effect. One that is not (in shadow, or where
-  // another plugin's value replaces it) raises nothing, and the next step begins at 1 again. A cap replaces no factor.
+  // Reports whether the last factor for this container's cgroup is in effect. A factor that is not (in shadow mode, or
+  // replaced by another plugin's value) raises no quota, and the next step begins at 1 again. A cap does not replace a
+  // factor.
   void applied(std::string_view cgroup_dir, bool holds);
 
   // Returns all proposals: bursts() and quotas(). The host reverts knobs that are not proposed any more.
   strategy::Intents plan(const Situation& situation);
-  // The part that changes with the pods and their settings only.
+  // Returns the proposals that depend only on the pods and their settings.
   strategy::Intents bursts(const std::vector<Pod>& pods) const;
-  // The part that changes with the load of the pods. Takes a step.
+  // Returns the proposals that depend on the load of the pods. Takes a step.
   strategy::Intents quotas(const Situation& situation);
-  // Containers that quotas() has not raised though their quota holds them back: each once, and again after
-  // kHeldBackAgainNs. Not while the use of the pool is unknown.
+  // Throttled containers that quotas() has not raised. Each is listed once, and again after kHeldBackAgainNs. Empty
+  // while the usage of the pool is unknown.
   static constexpr std::uint64_t kHeldBackAgainNs = 300'000'000'000;
   const std::vector<HeldBack>& held_back() const { return held_back_; }
 
@@ -85,8 +86,8 @@ class CpuBurst {
   struct Raised {
     std::string cgroup_dir;
     std::int64_t limit_milli = 0, pod_limit_milli = 0;
-    double proposed = 1;   // last
-    double in_effect = 1;  // as the host reports it
+    double proposed = 1;   // last proposal
+    double in_effect = 1;  // according to the host
     double counted = 1;    // the factor that the pool's usage was corrected for
     std::uint64_t stepped_ns = 0;
   };
@@ -115,8 +116,8 @@ class CpuBurst {
   UnaveragedChanges changes_;
   bool burst_above_quota_ = false;
   std::map<std::string, Limiter, std::less<>> limiters_;        // by Container::key()
-  std::map<std::string, Raised, std::less<>> raised_;           // likewise
-  std::map<std::string, std::uint64_t, std::less<>> noted_ns_;  // likewise: when it was held back and noted
+  std::map<std::string, Raised, std::less<>> raised_;           // by Container::key()
+  std::map<std::string, std::uint64_t, std::less<>> noted_ns_;  // by Container::key(): when it was last listed
   std::vector<HeldBack> held_back_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied.
-// KOORD_PLOTS=1 writes plots to test/plots/ of the build folder.
+// Runs the strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied. With
+// KOORD_PLOTS=1, writes plots to test/plots/ in the build directory.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ constexpr unsigned kCpus = 16;
 constexpr std::uint64_t kWindowSeconds = 5;
 constexpr double kLimitUs = 200'000;
 
-// Services of two cores each that may burst, and something else on the node.
+// Services of two cores each that may burst, and other load on the node.
 class Loop {
  public:
   Loop(std::vector<Curve> services, Curve others,
@@ -90,7 +90,7 @@ class Loop {
     return {dir, dir, settings_, 2000, {web}};
   }
 
-  // As the host does: a quota is its limit times the factor, without one the limit.
+  // Does what the host does: a quota is its limit times the factor, or the limit without a factor.
   void apply(const koord::strategy::Intents& intents) {
     std::map<std::string, double> scales;
     for (const Intent& intent : intents)
@@ -114,7 +114,7 @@ class Loop {
 
 }  // namespace
 
-TEST_CASE("a service that needs more than its limit has it within ten seconds, and its quota never moves again") {
+TEST_CASE("a service that needs more than its limit gets it within ten seconds, and its quota does not change again") {
   Loop loop({step(1, 3.5, 60)}, constant(2));
   loop.run(660);
   CHECK(highest(loop.of("quota", 0, 60)) == 2);
@@ -129,7 +129,7 @@ TEST_CASE("a service that needs more than its limit has it within ten seconds, a
 }
 
 TEST_CASE(
-    "services that want more than the shared CPUs may give stay below the threshold, and no quota swings in an hour") {
+    "services that want more than the shared CPUs offer stay below the threshold, and no quota oscillates in an hour") {
   Loop loop({constant(6), constant(6), constant(6)}, noisy(constant(1), 0.5, 5));
   loop.run(3600);
   CHECK(highest(loop.of("node", 60, 3600)) < 8);            // half of 16
@@ -142,7 +142,7 @@ TEST_CASE(
         "throttled: 100 100 100 100 100 100 100 100; 100 to 100\n");
 }
 
-TEST_CASE("when others need the CPUs the quotas fall back, and rise again when they go, with one turn for each") {
+TEST_CASE("when others need the CPUs the quotas fall, and rise again afterwards, each without a reversal") {
   Loop loop({constant(3.5), constant(3.5)}, step(0.2, 9, 300, 600));
   loop.run(1200);
   CHECK(mean(loop.of("quota", 100, 300)) > 3);

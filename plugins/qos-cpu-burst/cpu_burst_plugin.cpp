@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-burst: lets containers of the shared CPUs have more than their CPU limit for a while.
+// qos-cpu-burst: lets containers on the shared CPUs use more than their CPU limit for a limited time.
 #include <cstdlib>
 #include <string>
 #include <unordered_map>
@@ -99,7 +99,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     followed_.reset();
   }
 
-  // The part that changes with the pods, the NodeSLO and the configuration only.
+  // Updates what depends only on the pods, the NodeSLO and the configuration.
   void follow(const Snapshot& snapshot) {
     for (const std::string& problem : node_slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
     if (const std::string line = node_slo_.new_line(situation_.now_ns); !line.empty()) log(KOORD_LOG_INFO, line);
@@ -117,8 +117,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     const koord::slo::NodeSlo* slo = node_slo_.get();
     slo_ = slo && slo->cpu_burst ? &*slo->cpu_burst : nullptr;
     situation_.pods.clear();
-    if (!slo_) return;                               // new_line() says so
-    if (slo->inactive.contains("CPUBurst")) return;  // the agent logs the figure
+    if (!slo_) return;                               // new_line() reports it
+    if (slo->inactive.contains("CPUBurst")) return;  // the agent logs the invalid value
     of_snapshot_ = koord::cpu_burst::snapshot_of(snapshot.pods(), *slo_);
     situation_.pods = std::move(of_snapshot_.pods);
     for (const std::string& problem : of_snapshot_.problems) log_once(problem, "ignored");
@@ -141,13 +141,14 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     }
   }
 
-  // Over the window. Pods without a sample are not taken out of it: then it looks busier, and less bursts.
+  // Returns the pool's usage over the window. The usage of pods without a sample is not subtracted: the pool then looks
+  // busier, and fewer containers burst.
   std::optional<Pool> pool(const Snapshot& snapshot, std::uint64_t now_ns) {
     const double cores = koord::cpu_burst::cores_of(snapshot.topology());
     const auto node = metrics_.of_node("node_cpu_usage", KOORD_AGG_AVG, now_ns, window_ns_);
     if (cores <= 0 || !node) {
       if (!unknown_since_ns_) unknown_since_ns_ = now_ns;
-      // A session begins before the first measurement.
+      // A session may begin before the first measurement.
       if (now_ns - *unknown_since_ns_ >= kFreshNs)
         log_once("shared CPUs", cores <= 0
                                     ? "the node's CPUs are not known, so no quota is raised"
@@ -167,14 +168,14 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     return pool;
   }
 
-  // Exports the proposals for containers, as long as they are made.
+  // Exports the proposals for containers while they exist.
   void count(const Intents& quotas) {
     for (const koord_point& point : points_of(quotas, quota_, quota_series_)) batch_.add(point.series, point.value);
     for (const koord_point& point : burst_points_) batch_.add(point.series, point.value);
     batch_.send(situation_.now_ns);
   }
 
-  // Ends the series of containers without a proposal.
+  // Returns the points of the proposals. Ends the series of containers without a proposal.
   std::vector<koord_point> points_of(const Intents& intents, const koord::plugin::Metric& metric,
                                      LiveSeries& live) const {
     std::unordered_map<std::string_view, const Container*> containers;
@@ -194,7 +195,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     return points;
   }
 
-  // An event of the container, so that `koordctl why` shows why its quota was not raised.
+  // Records an event of the container for `koordctl why`: why its quota was not raised.
   void record(const HeldBack& container) {
     constexpr std::string_view kNotRaised = "CPU quota not raised";
     if (audit_ == nullptr) return log(KOORD_LOG_INFO, std::string(kNotRaised) + ": " + container.why);
@@ -208,7 +209,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
 
   const koord_svc_state* state_ = nullptr;
   const koord_svc_knobs* knobs_ = nullptr;
-  const koord_svc_audit* audit_ = nullptr;  // null: the log has the events
+  const koord_svc_audit* audit_ = nullptr;  // null: events go to the log
   MetricQuery metrics_;
   Batch batch_;
   LiveSeries quota_series_, burst_series_;
@@ -221,12 +222,12 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   std::optional<Versions> followed_;
   koord::strategy::SloOfNode node_slo_;
   const koord::slo::CpuBurst* slo_ = nullptr;  // of node_slo_
-  koord::cpu_burst::Snapshot of_snapshot_;     // except for the pods
+  koord::cpu_burst::Snapshot of_snapshot_;     // the pods are in situation_
   Situation situation_;
   Intents bursts_;
   std::vector<koord_point> burst_points_;
   bool any_quota_part_ = false;
-  std::optional<std::uint64_t> unknown_since_ns_;  // since when the use of the shared CPUs is unknown
+  std::optional<std::uint64_t> unknown_since_ns_;  // begin of the time in which the usage of the shared CPUs is unknown
   CpuBurst burst_{kDefaultWindowSeconds * kSecondNs};
   koord::strategy::Refusals refusals_;
   ProblemTracker problems_;

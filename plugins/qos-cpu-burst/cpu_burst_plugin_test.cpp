@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin on the host's real services and a fake node.
+// Tests of the plugin on the host's real services and a fake node.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -70,7 +70,7 @@ using Values = std::map<std::string, std::string>;
 
 }  // namespace
 
-TEST_CASE("the plugin raises the quota of a container that is held back while the shared CPUs are idle") {
+TEST_CASE("the plugin raises the quota of a throttled container while the shared CPUs are idle") {
   const FakeNode node = v2_node();
   FakeHost host(node);
   host.hub().publish({.pods = std::vector{state_pod()}, .node_slo = kAuto, .topology = eight_cpus()});
@@ -93,7 +93,7 @@ TEST_CASE("the plugin raises the quota of a container that is held back while th
   CHECK(host.series("container_scaled_cfs_quota_us").empty());
 }
 
-TEST_CASE("the plugin never uses a value of a cgroup: a quota that an earlier session left raised is no base") {
+TEST_CASE("the plugin never uses a cgroup's value: a quota that an earlier session left raised is no base") {
   const FakeNode node = FakeNode({{"cgroup/cgroup.controllers", "cpu\n"},
                                   {std::string("cgroup/") + kPodDir + "/cpu.max", "600000 100000\n"},
                                   {"cgroup/" + kContainerDir + "/cpu.max", "600000 100000\n"}});
@@ -115,7 +115,7 @@ TEST_CASE("the plugin never uses a value of a cgroup: a quota that an earlier se
   CHECK(scales == 2);
 }
 
-TEST_CASE("the plugin does nothing while a figure of the NodeSLO is invalid, whatever a pod's annotation says") {
+TEST_CASE("the plugin does nothing while a value of the NodeSLO is invalid, whatever a pod's annotation contains") {
   const FakeNode node = v2_node();
   FakeHost host(node);
   state::Pod pod = state_pod();
@@ -132,7 +132,7 @@ TEST_CASE("the plugin does nothing while a figure of the NodeSLO is invalid, wha
   CHECK(proposed(host).empty());
 }
 
-TEST_CASE("a pod with an unknown policy in its annotation does not burst, the others do") {
+TEST_CASE("a pod with an unknown policy in its annotation does not burst, but other pods do") {
   const FakeNode node = v2_node();
   FakeHost host(node);
   state::Pod pod = state_pod();
@@ -162,7 +162,7 @@ TEST_CASE("the plugin lets a pod's annotation replace the node's strategy, and p
   CHECK(proposed(host) == Values{{"cpu.max.burst of the container", "100000"}, {"cpu.max.burst of the pod", "100000"}});
 }
 
-TEST_CASE("pods of LSE, LSR and BE do not burst, and what they use and have is not the shared pool's") {
+TEST_CASE("pods of LSE, LSR and BE do not burst, and their usage and CPUs are not part of the shared pool") {
   struct Row {
     std::string label;
     std::size_t bursts, outside;

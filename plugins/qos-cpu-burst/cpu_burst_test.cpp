@@ -24,12 +24,12 @@ double tokens_after(std::int64_t period, std::int64_t percent, double start, dou
   return limiter.tokens();
 }
 
-// 16 CPUs of which a pod of LSR has 8, the node uses 10.
+// A node of 16 CPUs that uses 10 cores. An LSR pod has 8 of the CPUs.
 Pool pool_when_lsr_uses(double cores) { return {16 - 8, 10 - cores, 50}; }
 
 Settings settings(BurstPolicy policy = BurstPolicy::automatic) { return {policy, 1000, 300, -1, 50}; }
 
-// The next factor of a container, in the order of the decision.
+// Returns the next factor of a container, computed in the order of the decision.
 double next(double now, const Settings& settings, std::optional<double> throttled, PoolState pool, bool may = true) {
   return next_scale(allowed(wanted(settings, may, throttled), pool), now, settings);
 }
@@ -67,8 +67,7 @@ std::string value(const Intents& intents, std::string_view knob, std::string_vie
 
 }  // namespace
 
-TEST_CASE(
-    "limiter: use above the limit takes from the bucket, use below 60 % gives to it, both no further than its capacity") {
+TEST_CASE("limiter: usage above the limit drains the bucket, usage below 60 % fills it, both within its capacity") {
   CHECK(tokens_after(100, 150, 1.0, 150) == doctest::Approx(4500));
   CHECK(tokens_after(100, 150, 0.01, 200) == doctest::Approx(-950));
   CHECK(tokens_after(10, 150, 0.01, 200) == doctest::Approx(-500));
@@ -79,7 +78,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "limiter: a bucket that is not empty allows, parts of seconds count, and without a measurement nothing changes") {
+    "limiter: a bucket that is not empty permits a burst, fractions of seconds count, and without a measurement the bucket stays") {
   Limiter limiter(100, 150, 0.01, 0);
   CHECK(limiter.allows());
   limiter.take(std::nullopt, 10 * kSecond);
@@ -90,13 +89,14 @@ TEST_CASE(
   CHECK_FALSE(limiter.allows());
 }
 
-TEST_CASE("limiter: a period of 0 or a percent of 100 or less leaves nothing to take from") {
+TEST_CASE("limiter: a period of 0 or a percent of 100 or less gives an empty bucket") {
   CHECK_FALSE(Limiter(0, 300, 0.4, 0).allows());
   CHECK_FALSE(Limiter(100, 100, 0.4, 0).allows());
   CHECK_FALSE(Limiter(100, 90, 0.4, 0).allows());
 }
 
-TEST_CASE("limiter: a container's bucket begins where its id says, always the same and less than half full") {
+TEST_CASE(
+    "limiter: a container's bucket begins at a level that depends on its id, always the same and less than half full") {
   CHECK(start_of("containerd://a") == start_of("containerd://a"));
   CHECK(start_of("containerd://a") != start_of("containerd://b"));
   double sum = 0;
@@ -117,7 +117,7 @@ TEST_CASE("the shared pool is overloaded from its threshold on, cooling from 90 
   CHECK(pool_when_lsr_uses(5).room() == 0);
 }
 
-TEST_CASE("the part of a change that an average does not show yet fades over its window") {
+TEST_CASE("the part of a change that an average does not show yet decreases to 0 over its window") {
   UnaveragedChanges changes(4 * kSecond);
   changes.changed(2, 10 * kSecond);
   CHECK(changes.cores(10 * kSecond) == doctest::Approx(2));
@@ -128,7 +128,7 @@ TEST_CASE("the part of a change that an average does not show yet fades over its
 }
 
 TEST_CASE(
-    "quota: up by 20 % while it is held back and the pool is idle, down by 20 % while it is overloaded, from the limit to its percent") {
+    "quota: up by 20 % while throttled and the pool is idle, down by 20 % while overloaded, between the limit and its percent") {
   const Settings quota = settings(BurstPolicy::cfs_quota_burst_only);
   CHECK(next(2, settings(BurstPolicy::cpu_burst_only), 0.5, PoolState::idle) == 1);
   CHECK(next(2, quota, 0.5, PoolState::cooling) == 2);
@@ -141,14 +141,14 @@ TEST_CASE(
   CHECK(next(2, quota, 0.5, PoolState::unknown) == 2);
 }
 
-TEST_CASE("quota: a limiter that does not allow lowers it, a percent below 100 is the limit") {
+TEST_CASE("quota: a limiter that does not permit a burst lowers it, and a percent below 100 means the limit") {
   Settings quota = settings(BurstPolicy::cfs_quota_burst_only);
   CHECK(next(2, quota, 0.5, PoolState::idle, Limiter(0, 300, 0.4, 0).allows()) == 1.6);
   quota.cfs_quota_burst_percent = 90;
   CHECK(next(2, quota, 0.5, PoolState::idle, Limiter(10, 90, 0.4, 0).allows()) == 1);
 }
 
-TEST_CASE("quota: no node state turns what lowers a quota into anything else") {
+TEST_CASE("quota: in every state of the node, a quota that is to be lowered is lowered") {
   for (PoolState state : {PoolState::unknown, PoolState::idle, PoolState::cooling, PoolState::overload}) {
     CHECK(allowed(Operation::reset, state) == Operation::reset);
     CHECK(allowed(Operation::scale_down, state) == Operation::scale_down);
@@ -162,12 +162,12 @@ TEST_CASE("a factor has at most six digits, and a pod's is rounded up") {
   CHECK(text_of_scale(rounded_scale(1.2 * 1.2 * 1.2)) == "1.728");
   CHECK(text_of_scale(rounded_up_scale(4.0 / 3)) == "1.333334");
   CHECK(text_of_scale(rounded_up_scale(1.2)) == "1.2");
-  CHECK(quota_of(5, 100'000) == 1000);  // the kernel's least
+  CHECK(quota_of(5, 100'000) == 1000);  // the kernel's minimum
   CHECK(quota_of(2500, 50'000) == 125'000);
 }
 
 TEST_CASE(
-    "static burst: each container with a limit may keep its percent of it, no more than its quota, and the pod their sum") {
+    "static burst: each container with a limit may save its percent of it, at most its quota, and the pod the sum") {
   Burst burst(5 * kSecond);
   Pod one = pod({container("a", 2000), container("b", 500)}, settings(BurstPolicy::cpu_burst_only));
   Intents intents = burst.plan(at(1, {one}));
@@ -192,7 +192,7 @@ TEST_CASE("static burst: a limit beyond all CPUs does not overflow") {
   CHECK(value(burst.plan(at(1, {one})), "cpu.max.burst", "pod/a") == std::to_string(kMostQuotaUs));
 }
 
-TEST_CASE("static burst: a container without a limit has none, and then its pod has none either") {
+TEST_CASE("static burst: a container without a limit has none, and its pod has none either") {
   Burst burst(5 * kSecond);
   const Container free = container("free", 0);
   const Intents intents = burst.plan(at(1, {pod({container("a"), free}, settings(BurstPolicy::cpu_burst_only))}));
@@ -200,13 +200,12 @@ TEST_CASE("static burst: a container without a limit has none, and then its pod 
   CHECK(intents[0].cgroup_dir == "pod/a");
 }
 
-TEST_CASE("policy none proposes nothing at all, so that nothing of other agents is pulled back") {
+TEST_CASE("policy none proposes nothing, so values of other agents are not reverted") {
   Burst burst(5 * kSecond);
   CHECK(burst.plan(at(1, {pod({container("a")}, settings(BurstPolicy::none))})).empty());
 }
 
-TEST_CASE(
-    "a container that is held back gets a fifth more than its limit, and its pod as much more as its containers") {
+TEST_CASE("a throttled container gets a fifth more than its limit, and its pod as much more as its containers") {
   Burst burst(5 * kSecond);
   const Intents intents = burst.plan(at(1, {pod({container("a"), container("b", 1000, 0)})}));
   REQUIRE(intents.size() == 2);
@@ -220,7 +219,7 @@ TEST_CASE(
   CHECK(intents[1].role == KOORD_ROLE_SCALE);
 }
 
-TEST_CASE("every session of the strategy begins at or below the limit, and a factor is never larger than the ceiling") {
+TEST_CASE("every session of the strategy begins at or below the limit, and a factor never exceeds the ceiling") {
   for (int session = 0; session < 20; ++session) {
     Burst burst(5 * kSecond);
     double highest = 1;
@@ -237,7 +236,7 @@ TEST_CASE("every session of the strategy begins at or below the limit, and a fac
 }
 
 TEST_CASE(
-    "a raised quota is held when the container is held back no more, and lowered to the limit while the pool is overloaded") {
+    "a raised quota is kept when the container is not throttled any more, and lowered to the limit while the pool is overloaded") {
   Burst burst(5 * kSecond);
   Container a = container("a");
   burst.plan(at(1, {pod({a})}));
@@ -247,7 +246,7 @@ TEST_CASE(
   CHECK(value(burst.plan(at(20, {pod({a})}, {100, 60, 50})), "cpu.max", "pod/a") == "");  // 0.96 is less than the limit
 }
 
-TEST_CASE("one measurement moves a quota once, however seldom it is measured") {
+TEST_CASE("one measurement changes a quota once, even if evaluations are more frequent") {
   Burst burst(5 * kSecond);
   Container a = container("a", 2000, 0.5, kSecond / 2);
   burst.plan(at(1, {pod({a})}));
@@ -257,7 +256,7 @@ TEST_CASE("one measurement moves a quota once, however seldom it is measured") {
   CHECK(value(burst.plan(at(3, {pod({a})})), "cpu.max", "pod/a") == "1.44");
 }
 
-TEST_CASE("a window of another length changes no quota") {
+TEST_CASE("a changed length of the window changes no quota") {
   Burst burst(5 * kSecond);
   Container a = container("a", 2000, 0.5, kSecond / 2);
   burst.plan(at(1, {pod({a})}));
@@ -266,7 +265,7 @@ TEST_CASE("a window of another length changes no quota") {
   CHECK(value(burst.plan(at(2, {pod({a})})), "cpu.max", "pod/a") == "1.2");
 }
 
-TEST_CASE("a container that waits, has no limit or no cgroup is left alone") {
+TEST_CASE("a container that waits, has no limit or no cgroup gets no proposal") {
   Burst burst(5 * kSecond);
   Pod one = pod({container("a"), container("b"), container("c", 0)});
   one.containers[0].cgroup_dir.clear();
@@ -274,7 +273,7 @@ TEST_CASE("a container that waits, has no limit or no cgroup is left alone") {
   CHECK(burst.plan(at(1, {one})).empty());
 }
 
-TEST_CASE("a container without an id is known by its cgroup") {
+TEST_CASE("a container without an id is identified by its cgroup") {
   Burst burst(5 * kSecond);
   Container a = container("a"), b = container("b");
   a.id.clear();
@@ -288,7 +287,7 @@ TEST_CASE("a container without an id is known by its cgroup") {
   CHECK(value(intents, "cpu.max", "pod/b") == "");
 }
 
-TEST_CASE("a pod without a limit stays without") {
+TEST_CASE("a pod without a limit gets no quota") {
   Burst burst(5 * kSecond);
   Pod one = pod({container("a")});
   one.limit_milli = 0;
@@ -306,7 +305,7 @@ TEST_CASE("a limit that changes ends the raise") {
   CHECK(burst.plan(at(2, {pod({a})})).empty());
 }
 
-TEST_CASE("containers that are raised together share the room that the pool has before it cools") {
+TEST_CASE("containers that are raised together share the room of the pool below its cooling threshold") {
   Burst burst(5 * kSecond);
   const Pod one = pod({container("a"), container("b")});
   CHECK(value(burst.plan(at(1, {one}, {10, 4.3, 50})), "cpu.max", "pod/a") == "1.05");  // 0.2 cores for two
@@ -323,7 +322,7 @@ TEST_CASE("a raise counts as usage before the average shows it") {
   CHECK(value(burst.plan(at(2, {pod({a})}, {10, 4.1, 50})), "cpu.max", "pod/a") == "1.24");
 }
 
-TEST_CASE("in shadow, where nothing is written, nothing counts as used, and an intent is one step from the limit") {
+TEST_CASE("in shadow mode no factor counts as used, and an intent is one step from the limit") {
   Burst burst(5 * kSecond);
   Container a = container("a");
   for (std::uint64_t second = 1; second < 10; ++second) {
@@ -333,7 +332,7 @@ TEST_CASE("in shadow, where nothing is written, nothing counts as used, and an i
   }
 }
 
-TEST_CASE("a raise that another plugin's value removes starts again from the limit") {
+TEST_CASE("a raise that another plugin's value replaces starts again from the limit") {
   Burst burst(5 * kSecond);
   Container a = container("a");
   for (std::uint64_t second = 1; second < 5; ++second) {
@@ -350,7 +349,7 @@ TEST_CASE("an unknown pool raises nothing") {
   CHECK(burst.plan({kSecond, std::nullopt, {pod({container("a")})}}).empty());
 }
 
-TEST_CASE("a throttled container that is not raised is noted with the reason, once in five minutes") {
+TEST_CASE("a throttled container that is not raised is reported with the reason, once in five minutes") {
   Burst burst(5 * kSecond);
   Container a = container("a");
   a.handle = 7;
@@ -373,10 +372,10 @@ TEST_CASE("a throttled container that is not raised is noted with the reason, on
   CHECK(noted(700, Pool{10, 1, 50}).empty());  // raised
 }
 
-TEST_CASE("a container that has used up its bucket falls back to its limit") {
+TEST_CASE("a container that has drained its bucket returns to its limit") {
   Burst burst(5 * kSecond);
   Settings limited = settings(BurstPolicy::cfs_quota_burst_only);
-  limited.cfs_quota_burst_period_seconds = 1;  // 200 percent-seconds at most
+  limited.cfs_quota_burst_period_seconds = 1;  // at most 200 percent-seconds
   Container a = container("a");
   a.usage_cores = 4;
   std::uint64_t second = 0;
@@ -388,7 +387,7 @@ TEST_CASE("a container that has used up its bucket falls back to its limit") {
   };
   for (int i = 0; i < 20; ++i) round();
   CHECK(scale == "");
-  a.usage_cores = 0.5;  // saves
+  a.usage_cores = 0.5;  // fills the bucket
   for (int i = 0; i < 20; ++i) round();
   CHECK(scale != "");
 }

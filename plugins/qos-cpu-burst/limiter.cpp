@@ -6,12 +6,12 @@
 namespace koord::cpu_burst {
 namespace {
 
-constexpr double kTakesFrom = 100, kGivesBelow = 60;  // percent of the limit
+constexpr double kTakesFrom = 100, kGivesBelow = 60;  // in percent of the limit
 constexpr double kSecondNs = 1e9;
 
 }  // namespace
 
-// FNV-1a; its upper bits are mixed well enough for a fraction.
+// FNV-1a; its upper bits are mixed well enough for a fraction from 0 to 0.5.
 double start_of(std::string_view container_id) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char letter : container_id) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211u;

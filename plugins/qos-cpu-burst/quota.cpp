@@ -11,10 +11,10 @@ namespace {
 using slo::BurstPolicy;
 
 constexpr double kUp = 1.2, kDown = 0.8;
-constexpr double kDigits = 1e6;  // of a factor
+constexpr double kDigits = 1e6;  // decimal precision of a factor
 constexpr std::int64_t kLeastQuotaUs = 1000;
 
-// The host takes no larger factor.
+// The host accepts no larger factor.
 constexpr double kLargestScale = 1000;
 
 double ceiling(const slo::CpuBurst& settings) {

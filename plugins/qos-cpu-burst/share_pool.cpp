@@ -6,7 +6,7 @@
 namespace koord::cpu_burst {
 namespace {
 
-constexpr double kCooling = 0.9;  // of the threshold
+constexpr double kCooling = 0.9;  // fraction of the threshold
 
 }  // namespace
 

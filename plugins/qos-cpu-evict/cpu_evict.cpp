@@ -21,7 +21,7 @@ using eviction::usage_thresholds;
 
 constexpr std::int64_t kDefaultUsagePercent = 90;
 constexpr std::int64_t kMostLowerPercent = 60;
-constexpr double kLeastLimitMilli = 1000;  // with less than a CPU they are always short of it
+constexpr double kLeastLimitMilli = 1000;  // with a limit below one CPU, pods always lack CPU
 
 std::string percent(double of_one) { return std::to_string(std::llround(of_one * 100)) + " %"; }
 std::string cores(double milli) { return in_words(Resource::cpu, static_cast<std::int64_t>(milli)); }
@@ -49,7 +49,8 @@ bool is_by_allocatable(const Situation& situation) {
   return situation.slo.cpu_evict_policy == slo::CpuEvictPolicy::allocatable;
 }
 
-// With the policy by allocatable, the amount on the Node counts, not the limit of the cgroup.
+// Returns the pods with the limit of the policy. For the policy by allocatable, this is the amount on the Node, not the
+// limit of the cgroup.
 BestEffort by_policy(BestEffort pods, const Situation& situation) {
   if (!is_by_allocatable(situation)) return pods;
   // 0 is a known, small amount.

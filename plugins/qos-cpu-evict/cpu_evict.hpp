@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects pods to evict for lack of CPU, by koordlet's three features. Pure: figures in, demands out.
+// Selects pods to evict for lack of CPU, by koordlet's three features. Pure: measurements in, demands out.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ inline constexpr std::string_view kBestEffort = "BECPUEvict";
 inline constexpr std::string_view kAllocatable = "CPUAllocatableEvict";
 inline constexpr std::string_view kUsage = "CPUEvict";
 
-// The pods of class BE together, milli-cores.
+// Sums over all pods of class BE, in milli-cores.
 struct BestEffort {
   double usage = 0, request = 0, limit = 0;
 };
 
-// A figure over the window and the newest one. Nothing: not measured, or not for long enough.
+// An average over the window and the newest value. nullopt: not measured, or not for long enough.
 template <class Figure>
 struct Trend {
   std::optional<Figure> average, newest;
@@ -36,8 +36,9 @@ struct Satisfaction {
   std::int64_t lower_percent = 0, upper_percent = 0, usage_percent = 0;
 };
 
-// Returns the part of their request that best-effort pods have to release, so that the remaining pods get their upper
-// percent: milli-cores, 0 while they get the lower percent, or do not use their limit. `limit`: 0 or less: unknown.
+// Returns the part of their request that best-effort pods have to release, in milli-cores, so that the remaining pods
+// get the upper percentage of their request. Returns 0 while they get the lower percentage, or do not use their limit.
+// `limit`: 0 or less: unknown.
 std::int64_t release(const BestEffort& pods, const Satisfaction& satisfaction);
 
 // The decision points into the pods of the situation.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin in a loop with a model of a node: which pods are evicted, when, and when no more. KOORD_PLOTS=1
-// writes plots to test/plots/ of the build folder.
+// Runs the plugin in a loop with a model of a node: which pods are evicted, and when evictions stop. With
+// KOORD_PLOTS=1, writes plots to test/plots/ in the build directory.
 #include <doctest/doctest.h>
 
 #include "test/support/evicting_node.hpp"
@@ -15,7 +15,7 @@ constexpr const char* kBySatisfaction =
     R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuEvictBESatisfactionLowerPercent": 50,
   "cpuEvictBESatisfactionUpperPercent": 60}})";
 
-// A node of 16 CPUs with ten batch pods that want a core each, and something else.
+// A node of 16 CPUs with ten batch pods that need a core each, and other load.
 struct Batch : EvictingNode {
   Batch(const char* node_slo, Curve others) : EvictingNode(koord_entry_v1(), node_slo) {
     for (int i = 0; i < 10; ++i)
@@ -27,9 +27,9 @@ struct Batch : EvictingNode {
 }  // namespace
 
 TEST_CASE("a node that is short of CPU evicts enough to get below its lower threshold, and then nothing more") {
-  Batch node(kByUsage, step(2, 7, 120));  // 17 of 16 wanted from then on
+  Batch node(kByUsage, step(2, 7, 120));  // from then on 17 of 16 cores are needed
   node.run(3600);
-  CHECK(node.evicted().size() == 6);  // six of 0.9 cores bring 16 to 11.2 and less
+  CHECK(node.evicted().size() == 6);  // six pods of 0.9 cores reduce 16 to below 11.2
   CHECK(node.evicted().front().first > 120);
   CHECK(node.evicted().back().first < 180);
   CHECK(node.plant().of("").cpu_cores < 16 * 0.7 + 0.1);
@@ -39,7 +39,7 @@ TEST_CASE("a node that is short of CPU evicts enough to get below its lower thre
                                                             "pods: 7.37 4 4 4 4 4 4 4 4 4 4 4; 4 to 10\n");
 }
 
-TEST_CASE("a peak of a few seconds evicts no pod") {
+TEST_CASE("a peak of a few seconds causes no eviction") {
   Batch node(kByUsage, step(1, 7, 120, 123));
   node.run(600);
   CHECK(node.evicted().empty());
@@ -53,7 +53,8 @@ TEST_CASE("no pod is evicted in the first 20 seconds") {
   CHECK(node.requests() == 1);
 }
 
-TEST_CASE("while victims still end no pod is evicted for the same need, though it is requested again after the pause") {
+TEST_CASE(
+    "while victims still end no further pod is evicted for the same need, though it is requested again after the pause") {
   Batch node(kByUsage, constant(7));
   node.run(25);
   const std::size_t at_once = node.evicted().size();
@@ -63,9 +64,9 @@ TEST_CASE("while victims still end no pod is evicted for the same need, though i
   CHECK(node.evicted().size() == at_once);
 }
 
-TEST_CASE("best-effort pods that get too little of their request go until the rest gets enough") {
+TEST_CASE("best-effort pods that get too little of their request are evicted until the rest gets enough") {
   Batch node(kBySatisfaction, constant(2));
-  // From 60 s on suppression leaves them three of the ten cores that they request.
+  // From 60 s on, suppression leaves them three of the ten requested cores.
   node.measure = [&node](FakeSamples& samples, koord::test::Plant& plant) {
     const auto pods = static_cast<double>(node.pods());
     const double limit = plant.now() < 60 ? 10'000 : 3000;
@@ -75,6 +76,6 @@ TEST_CASE("best-effort pods that get too little of their request go until the re
                 {{"be_resource", "cpu"}, {"be_allocation", "usage"}});
   };
   node.run(3600);
-  CHECK(node.evicted().size() == 5);  // the others get three of five cores, the upper 60 %
+  CHECK(node.evicted().size() == 5);  // the rest gets three of five cores, the upper 60 %
   CHECK(node.evicted().front().first > 60);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-evict: asks for the eviction of pods when the node is short of CPU.
+// qos-cpu-evict: requests the eviction of pods when the node lacks CPU.
 #include "plugins/qos-cpu-evict/cpu_evict.hpp"
 #include "plugins/shared/eviction/evict_strategy.hpp"
 #include "plugins/shared/sdk/joined.hpp"
@@ -23,7 +23,7 @@ constexpr auto kSchema = koord::settings::joined(R"({
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kDefaultWindowSeconds = 10;
-// One sample is an accident.
+// A single sample is not sufficient.
 constexpr std::int64_t kLeastWindowSeconds = 3;
 constexpr std::uint64_t kLeastSamples = 2;
 
@@ -52,7 +52,7 @@ class CpuEvict final : public EvictStrategy {
   using Labels = std::initializer_list<koord::plugin::Label>;
   using Ask = std::optional<double> (CpuEvict::*)(std::string_view metric, double scale, Labels labels);
 
-  // Nothing until the samples cover a third of the window.
+  // Returns nullopt until the samples cover a third of the window.
   std::optional<double> average(std::string_view metric, double scale, Labels labels = {}) {
     const auto figure = metrics().of_node(metric, KOORD_AGG_AVG, now_ns_, window_ns_, labels);
     if (!figure || figure->samples < kLeastSamples || figure->covered_ns < window_ns_ / 3) return std::nullopt;

@@ -66,17 +66,17 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE(
-    "best-effort pods that get less than the lower percent of their request give up what brings the rest to the upper one") {
+    "if best-effort pods get less than the lower percentage of their request, they release enough to give the rest the upper one") {
   CHECK(released(50'000, 10'000) == 10'000);
   CHECK(released(50'000, 14'000) == 6000);
-  CHECK(released(50'000, 15'000) == 5000);  // 30 % is not enough yet
+  CHECK(released(50'000, 15'000) == 5000);  // 30 % is not below the lower percentage
   CHECK(released(50'000, 15'001) == 0);
   CHECK(released(40'000, 20'000) == 0);
   CHECK(released(50'000, 1) == 20'000 - 1);
   CHECK(released(0, 10'000) == 0);
 }
 
-TEST_CASE("best-effort pods that do not use what they get are not short of it, unless that is less than a CPU") {
+TEST_CASE("best-effort pods that do not use their CPU do not lack it, unless they have less than one CPU") {
   CHECK(release({8999, 50'000, 10'000}, kSatisfaction) == 0);
   CHECK(release({9000, 50'000, 10'000}, kSatisfaction) == 10'000);
   CHECK(release({0, 50'000, 999}, kSatisfaction) == 19'001);
@@ -84,7 +84,7 @@ TEST_CASE("best-effort pods that do not use what they get are not short of it, u
   CHECK(release({0, 50'000, -1}, kSatisfaction) == 0);
 }
 
-TEST_CASE("BECPUEvict: the request is the smaller of the needs by average and by newest figures") {
+TEST_CASE("BECPUEvict: the demand is the smaller one of average and newest values") {
   const Situation situation = of_best_effort({batch_pod("a", 50'000, 10'000)});
   const auto amount = [&](double average_limit, double newest_limit) {
     const Decision decision =
@@ -97,7 +97,7 @@ TEST_CASE("BECPUEvict: the request is the smaller of the needs by average and by
   CHECK(amount(20'000, 10'000) == 0);
 }
 
-TEST_CASE("BECPUEvict: the lowest priority goes first, then the largest user of its request") {
+TEST_CASE("BECPUEvict: the lowest priority is evicted first, then the largest usage relative to the request") {
   Candidate low = batch_pod("low", 1000, 1), half = batch_pod("half", 2000, 1000), full = batch_pod("full", 1000, 900);
   Candidate unmeasured = batch_pod("unmeasured", 1000, 0), ended = batch_pod("ended", 1000, 900),
             other = batch_pod("other", 1000, 900);
@@ -115,7 +115,7 @@ TEST_CASE("BECPUEvict: the lowest priority goes first, then the largest user of 
         "best-effort pods request 50.00 cores and get 20 % of it, not 30 %, and use what they get");
 }
 
-TEST_CASE("BECPUEvict by allocatable: the Node's amount counts, 0 is little and unknown is no decision") {
+TEST_CASE("BECPUEvict by allocatable: the Node's amount is used, 0 is little and unknown gives no decision") {
   Situation situation = of_best_effort({batch_pod("a", 50'000, 10'000)});
   situation.slo.cpu_evict_policy = slo::CpuEvictPolicy::allocatable;
   const NodeUsage node_usage = best_effort({40'000, 50'000, 50'000}, {40'000, 50'000, 50'000});
@@ -129,7 +129,7 @@ TEST_CASE("BECPUEvict by allocatable: the Node's amount counts, 0 is little and 
         Names{"BECPUEvict: the Node has no allocatable kubernetes.io/batch-cpu"});
 }
 
-TEST_CASE("BECPUEvict without both percents, or with some that contradict, does not run and says so") {
+TEST_CASE("BECPUEvict without both percentages, or with inconsistent ones, does not run and reports it") {
   Situation situation = of_best_effort({});
   const auto problem = [&] { return decide(situation, best_effort({1, 1, 1}, {1, 1, 1})).unknown.at(0); };
   situation.slo.cpu_evict_be_satisfaction_upper_percent.reset();
@@ -143,7 +143,7 @@ TEST_CASE("BECPUEvict without both percents, or with some that contradict, does 
 }
 
 TEST_CASE(
-    "CPUEvict: a node at its threshold releases what brings it to the lower one, the less of average and newest") {
+    "CPUEvict: a node at its threshold releases down to the lower one, by the smaller of average and newest value") {
   const Situation situation = of_usage({batch_pod("a", 1000, 2000)});
   CHECK(decide(situation, node(81'000)).demands.at(0).amount == 3000);
   CHECK(decide(situation, node(79'999)).demands.empty());
@@ -151,8 +151,7 @@ TEST_CASE(
   CHECK(decide(situation, {{90'000, 70'000}, {}}).demands.empty());
 }
 
-TEST_CASE(
-    "CPUEvict: only pods that opted in and have the priority or a lower one go, and among equals the largest user") {
+TEST_CASE("CPUEvict: only enabled pods with at most the priority are evicted, and among equal ones the largest user") {
   Candidate a = batch_pod("a", 0, 100), b = batch_pod("b", 0, 200), high = batch_pod("high", 0, 900),
             closed = batch_pod("closed", 0, 900);
   high.priority = 6000;
@@ -164,7 +163,7 @@ TEST_CASE(
   CHECK(name_of(decision.demands[0].released) == "cpu");
 }
 
-TEST_CASE("CPUEvict without a threshold, a priority, the node's CPUs or their use does not run and says so") {
+TEST_CASE("CPUEvict without a threshold, a priority, the node's CPUs or their usage does not run and reports it") {
   Situation situation = of_usage({});
   CHECK(decide(situation, {}).unknown.at(0) ==
         "CPUEvict: node_cpu_usage is not measured for long enough (advisor-node-resource)");
@@ -177,7 +176,8 @@ TEST_CASE("CPUEvict without a threshold, a priority, the node's CPUs or their us
   CHECK(decide(situation, node(1)).unknown.at(0) == "CPUEvict: the NodeSLO does not give cpuEvictThresholdPercent");
 }
 
-TEST_CASE("CPUAllocatableEvict: batch-cpu beyond what the node has goes; without its percents it does not run") {
+TEST_CASE(
+    "CPUAllocatableEvict: batch-cpu above the node's amount is released; without its percentages it does not run") {
   Situation situation;
   situation.features = {"CPUAllocatableEvict"};
   situation.slo.cpu_allocatable_evict_threshold_percent = 80;
@@ -193,7 +193,7 @@ TEST_CASE("CPUAllocatableEvict: batch-cpu beyond what the node has goes; without
         "CPUAllocatableEvict: the NodeSLO does not give cpuAllocatableEvictLowerPercent");
 }
 
-TEST_CASE("features with closed gates decide nothing, the others go in koordlet's order") {
+TEST_CASE("features with closed gates decide nothing, and others decide in koordlet's order") {
   Situation situation = of_usage({batch_pod("a", 1000, 2000)});
   CHECK(decide(situation, node(81'000)).unknown.empty());
   situation.features = {"CPUEvict", "BECPUEvict"};
@@ -229,7 +229,7 @@ state::Node ten_cpus() {
   return node;
 }
 
-// Ten seconds of a node of ten CPUs that uses this many, and of its pod.
+// Simulates ten seconds of a node with ten CPUs and the given usage, and of its pod.
 void use(FakeHost& host, koord::test::FakeSamples& samples, double cores, int seconds = 10) {
   for (int i = 0; i < seconds; ++i) {
     host.clock().advance(1s);
@@ -241,7 +241,7 @@ void use(FakeHost& host, koord::test::FakeSamples& samples, double cores, int se
 
 }  // namespace
 
-TEST_CASE("the plugin asks for evictions with the feature, the need and all that may go, and then pauses") {
+TEST_CASE("the plugin requests evictions with the feature, the amount and all candidates, and then pauses") {
   FakeNode node;
   FakeHost host(node, R"({"gates": ["CPUEvict"]})");
   koord::test::FakeSamples samples(host);
@@ -266,7 +266,7 @@ TEST_CASE("the plugin asks for evictions with the feature, the need and all that
   CHECK(host.context().take_evictions().size() == 1);
 }
 
-TEST_CASE("nothing is asked for while the NodeSLO has it off, is not there, no gate is on, or nothing is measured") {
+TEST_CASE("nothing is requested if the NodeSLO is off or missing, no gate is on, or nothing is measured") {
   struct Row {
     const char *config, *slo;
     double cores;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host applications of a NodeSLO that are best-effort. Pure. [any thread]
+// Finds the best-effort host applications of a NodeSLO. Pure. [any thread]
 #pragma once
 
 #include <set>
@@ -10,8 +10,8 @@
 
 namespace koord::usage {
 
-// The names of the applications of a NodeSLO's spec that are best-effort: of the class BE, with a cgroup that counts
-// from the best-effort pods'. Those without it run where nothing that is done to best-effort pods reaches them.
+// Returns the names of the best-effort applications in a NodeSLO's spec: those of the class BE with a cgroup below that
+// of the best-effort pods. Other applications are not affected by limits of best-effort pods.
 Result<std::set<std::string>> parse_best_effort_applications(std::string_view node_slo);
 
 }  // namespace koord::usage

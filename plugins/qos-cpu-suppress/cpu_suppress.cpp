@@ -13,14 +13,15 @@ namespace {
 
 constexpr std::int64_t kPeriodUs = 100'000;
 constexpr std::int64_t kLeastQuotaUs = 2000;
-// Parts of the node's CPUs: the largest increase in a round, and the smallest change worth a write.
+// Divisors of the node's CPUs: the largest increase in a round, and the smallest change that is written.
 constexpr std::int64_t kStepDivisor = 10, kIgnoredDivisor = 100;
-// Two CPUs let two threads of best-effort work meet; a node of less than four has none to spare.
+// Best-effort pods keep two CPUs, so two of their threads can run at once. A node with less than four CPUs has none to
+// spare.
 constexpr std::size_t kLeastCpus = 2, kFewCpus = 4;
 
 std::int64_t rounded_up(std::int64_t amount, std::int64_t unit) { return (amount + unit - 1) / unit; }
 
-// Whole ones; 4.2 · 1000 is a little less than 4200.
+// Rounds down to whole milli-cores. The epsilon is needed because 4.2 · 1000 is a little less than 4200.
 std::int64_t milli(double cores) { return static_cast<std::int64_t>(std::floor(cores * 1000 + 1e-6)); }
 
 std::string cores(std::int64_t milli) {
@@ -35,7 +36,7 @@ std::string policy_name(Policy policy) {
   return policy == Policy::cpuset ? "cpuset" : "cpuIdle";
 }
 
-// The least budget of the last hold_ns. If a later budget is lower, an earlier one is irrelevant.
+// Returns the smallest budget of the last hold_ns. An earlier budget that is not lower than a later one is irrelevant.
 std::int64_t hold(std::deque<std::pair<std::uint64_t, std::int64_t>>& budgets, std::uint64_t now_ns,
                   std::int64_t budget, std::uint64_t hold_ns) {
   while (!budgets.empty() && budgets.back().second >= budget) budgets.pop_back();
@@ -67,7 +68,7 @@ std::string reason(const Inputs& inputs, const Round& round, const std::string& 
 void propose(const Inputs& inputs, Round& round, std::uint32_t level, const std::vector<std::string>& dirs,
              const std::string& knob, const std::string& value, const std::string& why) {
   const strategy::Inputs named = evidence(inputs, round);
-  // Fewer CPUs and less time are bounds on what the cgroups have; cpu.idle is a switch.
+  // Fewer CPUs and less time only limit the cgroups; cpu.idle is a switch.
   const std::uint32_t role = inputs.policy == Policy::cpu_idle ? KOORD_ROLE_SET : KOORD_ROLE_CAP;
   for (const std::string& dir : dirs) round.intents.push_back({level, knob, dir, value, why, named, 0, role});
 }
@@ -83,9 +84,9 @@ std::size_t wanted_cpus(const Inputs& inputs, const Round& round, std::optional<
   const std::size_t least = online < kFewCpus ? 1 : kLeastCpus;
   const std::int64_t affordable = std::max<std::int64_t>(round.held_milli, 0);
   std::size_t wanted = std::max(static_cast<std::size_t>(rounded_up(affordable, 1000)), least);
-  if (!before) return wanted;  // they have all CPUs: no step leads from there to more
-  // A part of a CPU counts as one, but one more is added for half a CPU only: otherwise it would come and go near a
-  // whole number.
+  if (!before) return wanted;  // they have all CPUs, so there is no larger step
+  // A part of a CPU counts as one, but an increase needs at least half a CPU more. Otherwise the number would oscillate
+  // near whole numbers.
   if (wanted > *before) wanted = std::max(static_cast<std::size_t>((affordable + 500) / 1000), *before);
   const auto step = static_cast<std::size_t>(rounded_up(static_cast<std::int64_t>(online), kStepDivisor));
   return std::min(wanted, *before + step);
@@ -99,11 +100,11 @@ void plan_cpuset(const Inputs& inputs, Memory& memory, Round& round) {
     return;
   }
   memory.cpus = picked.size();
-  if (picked.size() == inputs.pools.online.size()) return;  // they have these without an intent
+  if (picked.size() == inputs.pools.online.size()) return;  // they have all CPUs without an intent
   round.granted_milli = 1000 * static_cast<std::int64_t>(picked.size());
   const std::string why = reason(inputs, round, "the CPUs " + picked.list());
-  // On v1 only the innermost cgroups: one that is created below a narrowed cgroup begins with its CPUs, and would keep
-  // them forever.
+  // On v1, only the innermost cgroups are changed: a cgroup that is created below a narrowed cgroup inherits its CPUs
+  // and would keep them forever.
   if (inputs.targets.cpus_of_parents) {
     propose_for_all(inputs, round, "cpuset.cpus", picked.list(), why);
     return;
@@ -120,7 +121,7 @@ std::int64_t wanted_quota(const Inputs& inputs, const Round& round, std::optiona
   return std::min(wanted, *before + all / kStepDivisor);
 }
 
-// If no single cgroup contains all best-effort pods, each has an equal part.
+// If no single cgroup contains all best-effort pods, each cgroup gets an equal part.
 void plan_quota(const Inputs& inputs, Memory& memory, Round& round) {
   const std::int64_t quota = wanted_quota(inputs, round, memory.quota_us);
   memory.quota_us = quota;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU that best-effort pods may use next to other pods, and the intents for it. The formulas are koordlet's except
-// where the README says otherwise. Pure: values in, intents out; the state from one round to the next is a value, too.
-// Times in nanoseconds of any one clock. [any thread]
+// Computes the CPU that best-effort pods may use beside other pods, and the intents for it. The formulas are koordlet's
+// except where the README says otherwise. Pure: values in, intents out; the state between rounds is a value, too. Times
+// in nanoseconds of one clock. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ namespace koord::cpu_suppress {
 enum class Policy : std::uint8_t {
   cpuset,     // fewer CPUs
   cfs_quota,  // less time on all CPUs
-  cpu_idle,   // only otherwise idle time; the kernel ensures that, whatever the load is
+  cpu_idle,   // only otherwise idle time, which the kernel ensures under any load
 };
 
-// Where the best-effort pods are.
+// Cgroups of the best-effort pods.
 struct Targets {
-  std::vector<std::string> classes;     // cgroups of the Kubernetes class BestEffort with pods in them; usually one
-  std::vector<std::string> pods;        // that lie elsewhere
-  std::vector<std::string> containers;  // that run in any of them, except for sandboxes
-  bool cpus_of_parents = false;         // a cgroup has no CPUs that its parent has not: cgroup v2
-  std::vector<std::string> whole_pods;  // those of `pods` that run and have no containers' cgroups in theirs
+  std::vector<std::string> classes;     // cgroups of the Kubernetes class BestEffort that contain pods; usually one
+  std::vector<std::string> pods;        // pods outside of those
+  std::vector<std::string> containers;  // containers of all these pods, except for sandboxes
+  bool cpus_of_parents = false;         // cgroup v2: a cgroup has no CPUs that its parent lacks
+  std::vector<std::string> whole_pods;  // those of `pods` that run and have no cgroups of containers
 
   bool empty() const { return containers.empty() && whole_pods.empty(); }
 };
@@ -37,8 +37,8 @@ struct Targets {
 struct Inputs {
   std::uint64_t now_ns = 0;
   Policy policy = Policy::cpuset;
-  std::int64_t threshold_percent = 65;      // of the capacity: maximum for all pods together
-  std::optional<std::int64_t> min_percent;  // of the capacity: minimum for best-effort pods
+  std::int64_t threshold_percent = 65;      // in percent of the capacity: maximum for all pods together
+  std::optional<std::int64_t> min_percent;  // in percent of the capacity: minimum for best-effort pods
   std::int64_t capacity_milli = 0;
   usage::Split use;  // cores
   Pools pools;
@@ -46,27 +46,28 @@ struct Inputs {
 };
 
 struct Settings {
-  // An increase waits until there was room for it for this time without a break; 0: no wait. A decrease never waits.
+  // An increase waits until there has been room for it for this time without interruption; 0: no wait. A decrease never
+  // waits.
   std::uint64_t hold_ns = 30'000'000'000;
 };
 
-// State from round to round; a fresh one if nothing was proposed.
+// State between rounds; default-constructed if nothing was proposed.
 struct Memory {
   std::deque<std::pair<std::uint64_t, std::int64_t>>
-      budgets;                           // by time, of the last hold_ns; each less than those behind it
-  std::optional<std::size_t> cpus;       // the number proposed
+      budgets;                           // by time, of the last hold_ns; each is less than the later ones
+  std::optional<std::size_t> cpus;       // number of CPUs proposed
   std::optional<std::int64_t> quota_us;  // the quota proposed
 };
 
 struct Round {
-  std::int64_t budget_milli = 0;              // now; below 0: the others alone use more than the threshold
-  std::int64_t held_milli = 0;                // the least budget of the last hold_ns, which is used
-  std::optional<std::int64_t> granted_milli;  // the total of the proposals; nothing: no bound
+  std::int64_t budget_milli = 0;              // now; negative if other pods alone use more than the threshold
+  std::int64_t held_milli = 0;                // the smallest budget of the last hold_ns, which is used
+  std::optional<std::int64_t> granted_milli;  // sum of the proposals; nullopt: no limit
   strategy::Intents intents;
-  std::string problem;  // why an expected proposal is missing; empty: none
+  std::string problem;  // why an expected proposal is missing; empty: none is missing
 };
 
-// capacity · threshold − what others than best-effort pods use, and at least capacity · min.
+// Returns capacity · threshold − usage of all but best-effort pods, and at least capacity · min.
 std::int64_t budget_milli(const Inputs& inputs);
 
 Round plan(const Inputs& inputs, const Settings& settings, Memory& memory);

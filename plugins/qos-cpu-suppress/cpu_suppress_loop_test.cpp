@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied.
-// KOORD_PLOTS=1 writes plots to test/plots/ of the build folder.
+// Runs the strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied. With
+// KOORD_PLOTS=1, writes plots to test/plots/ in the build directory.
 #include <doctest/doctest.h>
 
 #include "plugins/qos-cpu-suppress/cpu_suppress.hpp"
@@ -24,7 +24,7 @@ std::vector<Cpu> topology_of(unsigned cpus) {
   return topology;
 }
 
-// A node of 16 CPUs with the operating system, services and batch work that takes what it gets.
+// A node of 16 CPUs with the operating system, services, and batch work that uses all CPU time it gets.
 class Loop {
  public:
   Loop(Policy policy, Curve services, Settings settings = {}) : policy_(policy), settings_(settings) {
@@ -44,7 +44,7 @@ class Loop {
     record();
   }
 
-  // The host's action without a decision.
+  // Does what the host does without a decision.
   void end_intents() {
     for (const auto& [knob, original] : originals_) plant_.set(kClass, knob, original);
     originals_.clear();
@@ -107,12 +107,12 @@ class Loop {
   Recording recording_;
 };
 
-// 65 % of 16 less 0.5 of the system.
+// 65 % of 16 CPUs minus 0.5 of the system.
 constexpr double kRoom = 16 * 0.65 - 0.5;
 
 }  // namespace
 
-TEST_CASE("after a step of the services best-effort pods are down within two seconds, with no overshoot") {
+TEST_CASE("after a load step of the services, best-effort pods are down within two seconds, without overshoot") {
   for (Policy policy : {Policy::cpuset, Policy::cfs_quota}) {
     Loop loop(policy, step(2, 8, 300));
     loop.run(600);
@@ -125,7 +125,7 @@ TEST_CASE("after a step of the services best-effort pods are down within two sec
 }
 
 TEST_CASE(
-    "after a step back they have all of the budget again within the hold and ten steps, never more, and turn not once") {
+    "after the load falls they have the whole budget within the hold and ten steps, never more, and without a reversal") {
   for (Policy policy : {Policy::cpuset, Policy::cfs_quota}) {
     Loop loop(policy, step(1, 9.5, 0, 300));
     loop.run(600);
@@ -149,24 +149,24 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("noise on the services hardly ever changes the CPUs of best-effort pods in an hour") {
+TEST_CASE("noise of the services hardly changes the CPUs of best-effort pods in an hour") {
   Loop loop(Policy::cpuset, noisy(constant(5.3), 1.5, 11));
   loop.run(3600);
   CHECK(changes(loop.of("granted", 120, 3600)) <= 1);
   Loop unheld(Policy::cpuset, noisy(constant(5.3), 1.5, 11), {.hold_ns = 0});
   unheld.run(3600);
-  CHECK(changes(unheld.of("granted", 120, 3600)) > 50);  // that is what the hold is for
+  CHECK(changes(unheld.of("granted", 120, 3600)) > 50);  // the hold prevents these changes
 }
 
-TEST_CASE("noise on the services moves the quota by less than a tenth of the node, and less than once in ten seconds") {
+TEST_CASE("noise of the services moves the quota by less than a tenth of the node, and less than once in ten seconds") {
   Loop loop(Policy::cfs_quota, noisy(constant(5.3), 1.5, 11));
   loop.run(3600);
   CHECK(changes(loop.of("granted", 120, 3600)) < 3600 / 10);
   CHECK(highest(loop.of("granted", 120, 3600)) - lowest(loop.of("granted", 120, 3600)) < 1.6);
 }
 
-// With a sanitizer it takes two minutes, and runs no other code than the hours above.
-TEST_CASE("over three days of load the services get what they want, and best-effort pods most of the rest" *
+// With a sanitizer it takes two minutes, and the code is the same as in the hours above.
+TEST_CASE("over three days of load the services get their demand, and best-effort pods most of the rest" *
           doctest::skip(kSanitized)) {
   for (Policy policy : {Policy::cpuset, Policy::cfs_quota}) {
     Loop loop(policy, noisy(wave(1, 9, 7200), 0.5, 5));
@@ -191,7 +191,7 @@ TEST_CASE("over three days of load the services get what they want, and best-eff
   }
 }
 
-TEST_CASE("without it the same services wait") {
+TEST_CASE("without the strategy the same services wait") {
   Loop loop(Policy::cpuset, constant(9), {});
   loop.run(60);
   CHECK(mean(loop.of("services wait", 30, 60)) < 0.1);
@@ -200,7 +200,7 @@ TEST_CASE("without it the same services wait") {
   CHECK(loop.plant().of(kServices).cpu_some.avg60 > 5);
 }
 
-TEST_CASE("cpuIdle gives the services what they want and batch work all else, and writes once") {
+TEST_CASE("cpuIdle gives the services their demand and batch work all other time, and writes once") {
   Loop loop(Policy::cpu_idle, noisy(wave(1, 15, 3600), 0.5, 5));
   loop.run(3600);
   CHECK(mean(loop.of("services")) == doctest::Approx(8).epsilon(0.02));
@@ -213,7 +213,7 @@ TEST_CASE("cpuIdle gives the services what they want and batch work all else, an
         "services wait: 0 0 0 0 0 0.01 0.01 0 0 0 0 0; 0 to 0.95\n");
 }
 
-TEST_CASE("when the intents end the class has its own values again") {
+TEST_CASE("when the intents end the class has its original values again") {
   for (Policy policy : {Policy::cpuset, Policy::cfs_quota, Policy::cpu_idle}) {
     Loop loop(policy, constant(8));
     loop.run(60);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-suppress: best-effort pods get of the CPU what the others leave of a threshold.
+// qos-cpu-suppress: caps best-effort CPU at the threshold minus what other pods use.
 #include <chrono>
 #include <optional>
 #include <string>
@@ -58,7 +58,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     if (what & KOORD_ON_CONFIG) read_config();
   }
 
-  // Throwing leaves the intents as they are, until they expire: unknown is neither busy nor idle.
+  // If it throws, the intents stay until they expire: an unknown load is neither busy nor idle.
   void evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     const Snapshot snapshot(host(), state_);
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, "NodeSLO: " + problem);
@@ -67,7 +67,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     const bool known = slo && slo->threshold && slo->threshold->enable;
     if (!known && proposed_) throw Failure(KOORD_E_AGAIN, "the NodeSLO is not known any more");
     if (!known || !*slo->threshold->enable) return finish(now_ns, {}, std::nullopt);
-    if (slo->inactive.contains("BECPUSuppress")) return finish(now_ns, {}, std::nullopt);  // the agent logs the figure
+    if (slo->inactive.contains("BECPUSuppress")) return finish(now_ns, {}, std::nullopt);  // the agent logs the value
     Inputs inputs;
     inputs.policy = policy_of(*slo->threshold);
     inputs.threshold_percent = slo->threshold->cpu_suppress_threshold_percent.value_or(inputs.threshold_percent);
@@ -98,7 +98,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     return threshold.cpu_suppress_policy == koord::slo::SuppressPolicy::cfs_quota ? Policy::cfs_quota : Policy::cpuset;
   }
 
-  // Without intents the host reverts the knobs of best-effort pods, and the next plan starts from the original.
+  // Without intents the host reverts the knobs of best-effort pods, and the next plan starts from the original values.
   void finish(std::uint64_t now_ns, const Round& round, std::optional<double> others,
               std::optional<Policy> policy = std::nullopt) {
     if (!policy) memory_ = {};
@@ -119,7 +119,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
   NodeView node_;
   koord::strategy::SloOfNode slo_;
   koord::strategy::Refusals refusals_;
-  std::optional<Policy> policy_;  // nothing: the NodeSLO's
+  std::optional<Policy> policy_;  // nullopt: use the NodeSLO's policy
   Settings settings_;
   std::uint64_t max_age_ns_ = 0;
   Memory memory_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin on the host's real services and a fake node.
+// Tests of the plugin on the host's real services and a fake node.
 #include <doctest/doctest.h>
 
 #include "koordetector/plugin.hpp"
@@ -38,7 +38,7 @@ std::string slo_of(const std::string& policy, bool enable = true) {
          R"(,"cpuSuppressThresholdPercent":65,"cpuSuppressPolicy":")" + policy + R"("}})";
 }
 
-// Eight CPUs; a service that uses 4.2 of them, batch work 2, and the system 0.3.
+// Eight CPUs; a service uses 4.2 of them, batch work 2, and the system 0.3.
 struct CpuSuppressFixture {
   explicit CpuSuppressFixture(std::string config = "{}")
       : host(node, std::move(config)), strategy(host, koord_entry_v1()) {
@@ -71,7 +71,7 @@ struct CpuSuppressFixture {
     send("pod_cpu_usage", 2.0, handle("batch"));
   }
 
-  // A second later, with what is measured then.
+  // Advances one second and evaluates with new measurements.
   koord_status round() {
     host.clock().advance(1s);
     measure();
@@ -104,14 +104,14 @@ TEST_CASE("best-effort pods get what the threshold leaves, as an intent for thei
   CHECK(plan[0].level == decision::Level::qos);
   CHECK(plan[0].cgroup_dir == kClass);
   CHECK(plan[0].knob->name == "cpuset.cpus");
-  CHECK(plan[0].value == "0-1");  // 5.2 − 4.2 − 0.3 is less than one CPU; two they keep
+  CHECK(plan[0].value == "0-1");  // 5.2 − 4.2 − 0.3 is less than one CPU; the minimum is two
   CHECK(plan[0].ttl == 15s);
   CHECK(plan[0].reason.find("4.50 cores") != std::string::npos);
   CHECK(fixture.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}) == 2.0);
   CHECK(fixture.host.value("be_suppress_ls_used_cpu_cores") == doctest::Approx(4.2));
 }
 
-TEST_CASE("on cgroup v1 each container is confined, and no sandbox") {
+TEST_CASE("on cgroup v1 each container is confined, but no sandbox") {
   CpuSuppressFixture fixture;
   fixture.node.remove("cgroup/cgroup.controllers");
   fixture.node.make_directory("cgroup/cpuset");
@@ -121,7 +121,7 @@ TEST_CASE("on cgroup v1 each container is confined, and no sandbox") {
   CHECK(plan[0].cgroup_dir == "kubepods/besteffort/podbatch/main");
 }
 
-TEST_CASE("the NodeSLO says which policy, and the configuration may say another") {
+TEST_CASE("the NodeSLO selects the policy, and the configuration may override it") {
   CpuSuppressFixture fixture;
   fixture.node_slo(slo_of("cfsQuota"));
   CHECK(fixture.value() == "70000 100000");
@@ -131,7 +131,7 @@ TEST_CASE("the NodeSLO says which policy, and the configuration may say another"
   CHECK(plan[0].knob->name == "cpu.idle");
 }
 
-TEST_CASE("switched off in the NodeSLO there is no intent") {
+TEST_CASE("if switched off in the NodeSLO there is no intent") {
   CpuSuppressFixture fixture;
   fixture.plan();
   fixture.node_slo(slo_of("cpuset", false));
@@ -139,7 +139,7 @@ TEST_CASE("switched off in the NodeSLO there is no intent") {
   CHECK_FALSE(fixture.host.value("be_suppress_cpu_cores", {{"type", "cpuset"}}));
 }
 
-TEST_CASE("an unknown cpuSuppressPolicy proposes nothing, and no default takes its place") {
+TEST_CASE("an unknown cpuSuppressPolicy proposes nothing, and no default is used instead") {
   CpuSuppressFixture fixture;
   REQUIRE(fixture.value() != "none");
   fixture.node_slo(slo_of("Bogus"));
@@ -149,14 +149,13 @@ TEST_CASE("an unknown cpuSuppressPolicy proposes nothing, and no default takes i
   CHECK(fixture.value() == "70000 100000");
 }
 
-TEST_CASE("a node without a NodeSLO is an ordinary node without intents") {
+TEST_CASE("a node without a NodeSLO runs without intents and without an error") {
   CpuSuppressFixture fixture;
   fixture.node_slo("");
   CHECK(fixture.plan().empty());
 }
 
-TEST_CASE(
-    "a pod of a file may be one cgroup without any of containers: it is confined as a whole, on cgroup v1 and v2") {
+TEST_CASE("a pod from a file may be one cgroup without containers: it is confined as a whole, on cgroup v1 and v2") {
   for (bool unified : {false, true}) {
     CpuSuppressFixture fixture;
     if (!unified) fixture.node.remove("cgroup/cgroup.controllers");
@@ -177,7 +176,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a pod of a file that requests nothing is not best-effort for that: its label says what it is") {
+TEST_CASE("a pod from a file without requests is not best-effort for that reason: its label decides") {
   CpuSuppressFixture fixture;
   fixture.node_slo(slo_of("cfsQuota"));
   for (state::Pod& pod : fixture.pods) {
@@ -189,7 +188,7 @@ TEST_CASE("a pod of a file that requests nothing is not best-effort for that: it
   const knob::Plan plan = fixture.plan();
   REQUIRE(plan.size() == 1);
   CHECK(plan[0].cgroup_dir == "batch.slice");
-  CHECK(plan[0].value == "70000 100000");  // 5.2 − 4.2 − 0.3: the service counts with the others
+  CHECK(plan[0].value == "70000 100000");  // 5.2 − 4.2 − 0.3: the service counts as non-best-effort
 }
 
 TEST_CASE("without best-effort pods there is no intent") {
@@ -204,7 +203,7 @@ TEST_CASE("without best-effort pods there is no intent") {
   CHECK(context.take_plan().empty());
 }
 
-TEST_CASE("unknown inputs give no decision, and a text that names them") {
+TEST_CASE("unknown inputs give no decision, and the error names them") {
   CpuSuppressFixture fixture;
   fixture.host.clock().advance(1s);
   CHECK(fixture.strategy.evaluate() == KOORD_E_AGAIN);
@@ -221,7 +220,7 @@ TEST_CASE("unknown inputs give no decision, and a text that names them") {
   CHECK(fixture.strategy.why().find("NodeSLO") != std::string::npos);
 }
 
-TEST_CASE("reserved CPUs, those of SYSTEM pods and those of LSE pods are left alone") {
+TEST_CASE("reserved CPUs and those of SYSTEM and LSE pods are not used") {
   CpuSuppressFixture fixture;
   state::Node about;
   about.annotations["node.koordinator.sh/reservation"] = R"({"reservedCPUs":"0"})";
@@ -237,7 +236,7 @@ TEST_CASE("reserved CPUs, those of SYSTEM pods and those of LSE pods are left al
 }
 
 TEST_CASE(
-    "a reservation by amount takes CPUs from best-effort pods, as text and as number, and returns them with the annotation") {
+    "a reservation by amount, as text or number, takes CPUs from best-effort pods, and returns them when removed") {
   CpuSuppressFixture fixture;
   state::Node about;
   for (const char* reservation :
@@ -255,21 +254,21 @@ TEST_CASE(
   CHECK(fixture.value() == "0-1");
 }
 
-TEST_CASE("CPUs that the scheduler gave an LSR pod are shared with best-effort pods, by their part") {
+TEST_CASE("CPUs that the scheduler gave an LSR pod are shared with best-effort pods, in proportion") {
   CpuSuppressFixture fixture;
   state::Pod pod = pod_of("lsr", state::KoordQos::lsr, state::KubeQos::guaranteed, "kubepods/podlsr");
   pod.containers[0].resources = {{"cpu", 4000, 4000}};
   pod.annotations["scheduling.koordinator.sh/resource-status"] = R"({"cpuset":"0-3"})";
   fixture.pods.push_back(pod);
   fixture.publish();
-  // As many as it asks for, but not the kubelet's to give.
+  // As many as it requests, but the scheduler gave them, not the kubelet.
   fixture.node.write("cgroup/kubepods/podlsr/main/cpuset.cpus", "0-3\n");
   const std::string value = fixture.value();
   CHECK(CpuSet::parse(value)->size() == 2);
   CHECK(!(CpuSet::parse(value).value() & CpuSet::parse("0-3").value()).empty());
 }
 
-TEST_CASE("the kubelet's reserve counts as used by the system") {
+TEST_CASE("the kubelet's reservation counts as usage of the system") {
   CpuSuppressFixture fixture;
   fixture.node_slo(slo_of("cfsQuota"));
   state::Node about;
@@ -279,7 +278,7 @@ TEST_CASE("the kubelet's reserve counts as used by the system") {
   CHECK(fixture.value() == "50000 100000");  // 5.2 − 4.2 − 0.5
 }
 
-TEST_CASE("a capacity of 0 is not known, and the CPUs that are online count") {
+TEST_CASE("a capacity of 0 is unknown, and the online CPUs are used") {
   CpuSuppressFixture fixture;
   fixture.node_slo(slo_of("cfsQuota"));
   state::Node about;
@@ -289,7 +288,7 @@ TEST_CASE("a capacity of 0 is not known, and the CPUs that are online count") {
   CHECK(fixture.value() == "70000 100000");  // 5.2 − 4.2 − 0.3
 }
 
-TEST_CASE("whole CPUs that the kubelet's static policy gave a guaranteed container are not shared") {
+TEST_CASE("whole CPUs that the kubelet's static policy assigned to a guaranteed container are not shared") {
   CpuSuppressFixture fixture;
   state::Pod pod = pod_of("whole", state::KoordQos::none, state::KubeQos::guaranteed, "kubepods/podwhole");
   pod.containers[0].resources = {{"cpu", 2000, 2000}};
@@ -297,21 +296,21 @@ TEST_CASE("whole CPUs that the kubelet's static policy gave a guaranteed contain
   fixture.publish();
   fixture.node.write("cgroup/kubepods/podwhole/main/cpuset.cpus", "0-1\n");
   CHECK(fixture.value() == "4-5");
-  // A policy of shared CPUs leaves all of them to every container.
+  // With the shared policy every container has all of these CPUs.
   fixture.node.write("cgroup/kubepods/podwhole/main/cpuset.cpus", "0-7\n");
   fixture.host.clock().advance(11s);
   CHECK(fixture.value() == "0-1");
 }
 
-TEST_CASE("a best-effort host application of the NodeSLO counts with the pods") {
+TEST_CASE("a best-effort host application of the NodeSLO counts like best-effort pods") {
   CpuSuppressFixture fixture;
   fixture.node_slo(R"({"resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressPolicy":"cfsQuota"},"hostApplications":[
     {"name":"scan","qos":"BE","cgroupPath":{"base":"KubepodsBesteffort","relativePath":"scan"}}]})");
   fixture.send("host_application_cpu_usage", 0.3, KOORD_NO_SUBJECT, {{"host_app_name", "scan"}});
-  CHECK(fixture.value() == "100000 100000");  // 5.2 − 4.2, and of the system nothing is left
+  CHECK(fixture.value() == "100000 100000");  // 5.2 − 4.2; no usage is left for the system
 }
 
-TEST_CASE("an annotation that cannot be read counts for nothing") {
+TEST_CASE("an annotation that cannot be parsed is ignored") {
   CpuSuppressFixture fixture;
   state::Node about;
   about.annotations["node.koordinator.sh/reservation"] = "all";

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr Settings kAtOnce{.hold_ns = 0};
 
-// CPU : core : socket : NUMA node
+// Columns: CPU, core, socket, NUMA node.
 std::vector<Cpu> topology_a() {
   return {{0, 0, 0, 0}, {1, 1, 0, 0}, {2, 2, 1, 1}, {3, 3, 1, 1},
           {4, 0, 0, 0}, {5, 1, 0, 0}, {6, 2, 1, 1}, {7, 3, 1, 1}};
@@ -24,7 +24,7 @@ std::vector<Cpu> topology_b() {
   return {{0, 0, 0, 0}, {1, 0, 0, 0}, {2, 1, 0, 0}, {3, 1, 0, 0},
           {4, 2, 1, 1}, {5, 2, 1, 1}, {6, 3, 1, 1}, {7, 3, 1, 1}};
 }
-// Two CPUs a core, four a socket, eight a NUMA node.
+// Two CPUs per core, four per socket, eight per NUMA node.
 std::vector<Cpu> topology_of(std::uint32_t cpus) {
   std::vector<Cpu> topology;
   for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) topology.push_back({cpu, cpu / 2, cpu / 4, cpu / 8});
@@ -35,7 +35,7 @@ std::string picked(std::size_t count, const std::vector<Cpu>& cpus) { return pic
 
 CpuSet cpus(std::string_view list) { return CpuSet::parse(list).value(); }
 
-// On a node without other usage the whole threshold is left to best-effort pods.
+// Returns a node on which best-effort pods may use the whole threshold minus `others`.
 Inputs node(std::uint32_t cpu_count, Policy policy, double others = 0) {
   Inputs inputs;
   inputs.policy = policy;
@@ -51,7 +51,7 @@ std::string value_of(const Round& round) { return round.intents.empty() ? "none"
 
 }  // namespace
 
-TEST_CASE("the budget is the threshold's part of the node without what others use") {
+TEST_CASE("the budget is the threshold's share of the node minus the usage of others") {
   Inputs inputs;
   inputs.capacity_milli = 20'000;
   inputs.threshold_percent = 70;
@@ -69,7 +69,7 @@ TEST_CASE("the budget is the threshold's part of the node without what others us
   CHECK(budget_milli(Inputs{}) == 0);
 }
 
-TEST_CASE("CPUs are picked as whole cores, a socket after the other") {
+TEST_CASE("CPUs are picked as whole cores, one socket after the other") {
   CHECK(picked(3, topology_a()) == "0,2,4");
   CHECK(picked(3, topology_b()) == "0-1,4");
   CHECK(picked(4, topology_b()) == "0-1,4-5");
@@ -81,19 +81,19 @@ TEST_CASE("CPUs are picked as whole cores, a socket after the other") {
   CHECK(picked(5, reversed) == "0-1,4-5,8");
 }
 
-TEST_CASE("more CPUs than exist are all that exist, out of none comes none") {
+TEST_CASE("if more CPUs are wanted than exist, all are picked; if none exist, none") {
   CHECK(picked(100, topology_a()) == "0-7");
   CHECK(pick_cpus(3, {}).empty());
   CHECK(pick_cpus(0, topology_a()).empty());
 }
 
-TEST_CASE("sockets and NUMA nodes of unusual numbers are kept apart") {
+TEST_CASE("sockets and NUMA nodes with unusual numbers are distinguished") {
   // (node + n) · (socket + 1) is 6 for both, with n = 2.
   CHECK(picked(2, {{0, 0, 1, 1}, {1, 1, 0, 4}}) == "0-1");
   CHECK(picked(1, {{0, 0, 1, 1}, {1, 1, 0, 4}}) == "0");
 }
 
-TEST_CASE("CPUs of LSR pods are shared by their part, those of LSE pods and reserved ones are not") {
+TEST_CASE("CPUs of LSR pods are shared in proportion, those of LSE pods and reserved ones are not") {
   Inputs inputs = node(8, Policy::cpuset);
   inputs.pools = {topology_b(), cpus("0,6"), cpus("7")};
   inputs.capacity_milli = 3000;
@@ -108,14 +108,14 @@ TEST_CASE("CPUs of LSR pods are shared by their part, those of LSE pods and rese
   CHECK(chosen("0-1,5-6", 4) == "2-4");
 }
 
-TEST_CASE("when fewer CPUs are left than should be given, those are given that are left") {
+TEST_CASE("if fewer CPUs are usable than wanted, all usable ones are picked") {
   Inputs inputs = node(8, Policy::cpuset);
   inputs.pools = {topology_b(), cpus("0,6"), cpus("1-7")};
   Memory memory;
   CHECK(value_of(plan(inputs, kAtOnce, memory)) == "0");
 }
 
-TEST_CASE("when no CPU is left there is a word why, and no intent") {
+TEST_CASE("if no CPU is usable there is a reason and no intent") {
   Inputs inputs = node(4, Policy::cpuset);
   inputs.pools.excluded = cpus("0-3");
   Memory memory;
@@ -124,7 +124,7 @@ TEST_CASE("when no CPU is left there is a word why, and no intent") {
   CHECK(round.problem.find("no CPU is left") != std::string::npos);
 }
 
-TEST_CASE("best-effort pods keep two CPUs, and on a node of less than four one") {
+TEST_CASE("best-effort pods keep two CPUs, and one on a node with less than four") {
   Memory memory;
   CHECK(value_of(plan(node(16, Policy::cpuset, 15.9), kAtOnce, memory)) == "0-1");
   memory = {};
@@ -133,7 +133,7 @@ TEST_CASE("best-effort pods keep two CPUs, and on a node of less than four one")
   CHECK(value_of(plan(node(2, Policy::cpuset, 2), kAtOnce, memory)) == "0");
 }
 
-TEST_CASE("CPUs are removed at once and returned a tenth of the node a round, rounded up") {
+TEST_CASE("CPUs are removed at once and returned by a tenth of the node per round, rounded up") {
   Memory memory;
   CHECK(plan(node(16, Policy::cpuset, 10), kAtOnce, memory).granted_milli == 6000);
   CHECK(plan(node(16, Policy::cpuset, 13.5), kAtOnce, memory).granted_milli == 3000);
@@ -142,7 +142,7 @@ TEST_CASE("CPUs are removed at once and returned a tenth of the node a round, ro
   CHECK(plan(node(16, Policy::cpuset, 7.5), kAtOnce, memory).granted_milli == 9000);
 }
 
-TEST_CASE("one CPU more is given when half of it is there, and taken when none of it is") {
+TEST_CASE("a CPU is added when half of it is available, and removed when none of it is") {
   Memory memory;
   CHECK(plan(node(16, Policy::cpuset, 12), kAtOnce, memory).granted_milli == 4000);
   CHECK(plan(node(16, Policy::cpuset, 11.6), kAtOnce, memory).granted_milli == 4000);
@@ -159,7 +159,7 @@ TEST_CASE("all CPUs need no intent") {
   CHECK_FALSE(round.granted_milli);
 }
 
-TEST_CASE("where children have no CPUs that their parents have not, the class is confined, else each container") {
+TEST_CASE("if children cannot have CPUs that their parents lack, the class is confined, otherwise each container") {
   Inputs inputs = node(8, Policy::cpuset, 5);
   Memory memory;
   Round round = plan(inputs, kAtOnce, memory);
@@ -176,7 +176,7 @@ TEST_CASE("where children have no CPUs that their parents have not, the class is
 }
 
 TEST_CASE(
-    "the quota follows the budget: down at once, up a tenth of the node a round, and not for less than a hundredth") {
+    "the quota follows the budget: down at once, up by a tenth of the node per round, and not for changes below a hundredth") {
   const auto quota = [](double budget, std::optional<double> before) {
     Inputs inputs = node(80, Policy::cfs_quota, 80 - budget);
     Memory memory;
@@ -193,7 +193,7 @@ TEST_CASE(
   CHECK(quota(80, 79) == "none");
 }
 
-TEST_CASE("pods that lie outside of the class have an equal part of the quota each, and the same CPUs") {
+TEST_CASE("pods outside of the class get equal parts of the quota and the same CPUs") {
   Inputs inputs = node(8, Policy::cfs_quota, 2);
   inputs.targets.pods = {"batch/a", "batch/b"};
   Memory memory;
@@ -207,7 +207,7 @@ TEST_CASE("pods that lie outside of the class have an equal part of the quota ea
   CHECK(plan(inputs, kAtOnce, memory).intents.size() == 3);
 }
 
-TEST_CASE("cpuIdle is proposed whatever the load is") {
+TEST_CASE("cpuIdle is proposed under any load") {
   Memory memory;
   const Round round = plan(node(8, Policy::cpu_idle), kAtOnce, memory);
   REQUIRE(round.intents.size() == 1);
@@ -225,7 +225,7 @@ TEST_CASE("another policy starts from its own value, without steps from the prev
   CHECK(plan(node(16, Policy::cpuset, 6), kAtOnce, memory).granted_milli == 10'000);
 }
 
-TEST_CASE("more is given only when there was room for it all of the time that is held") {
+TEST_CASE("more is given only when there was room for it during the whole hold") {
   const Settings settings{.hold_ns = 10 * kSecond};
   Memory memory;
   const auto granted = [&](std::uint64_t second, double others) {
@@ -241,7 +241,7 @@ TEST_CASE("more is given only when there was room for it all of the time that is
   CHECK(granted(12, 8) == 8000);
 }
 
-TEST_CASE("an intent says for an operator why, and on which figures") {
+TEST_CASE("an intent states for an operator the reason and the input values") {
   Inputs inputs = node(8, Policy::cfs_quota, 3.25);
   inputs.threshold_percent = 65;
   inputs.min_percent = 10;

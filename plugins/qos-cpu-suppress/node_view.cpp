@@ -18,10 +18,10 @@ using plugin::Failure;
 using plugin::Strided;
 using plugin::view;
 
-constexpr std::uint64_t kExclusivePeriodNs = 10'000'000'000;  // a file for each container, and they hardly ever change
+constexpr std::uint64_t kExclusivePeriodNs = 10'000'000'000;  // a file per container, which rarely changes
 
-// Pods of the kubelet's BestEffort class share its cgroup, whatever their label says. Elsewhere, where a file names
-// cgroups, the class shows only that nothing was requested: the label decides.
+// Returns whether the pod is best-effort. Pods of the kubelet's BestEffort class share its cgroup, whatever their
+// label. Elsewhere, where a file names cgroups, the class only means that there are no requests, so the label decides.
 bool is_best_effort(const koord_pod& pod, bool is_in_class) {
   return pod.qos == KOORD_QOS_BE || (pod.kube_qos == KOORD_KUBE_QOS_BEST_EFFORT && is_in_class);
 }
@@ -32,12 +32,12 @@ bool may_run(const koord_container& container) {
   return container.state == KOORD_CONTAINER_RUNNING || container.state == KOORD_CONTAINER_UNKNOWN;
 }
 
-// Sandboxes have all CPUs and run nothing.
+// Returns whether the container counts. Sandboxes have all CPUs but do no work.
 bool counts(const koord_container& container) {
   return may_run(container) && container.kind != KOORD_CONTAINER_SANDBOX && container.cgroup_dir.n > 0;
 }
 
-// A file may name a cgroup as a pod without any as its containers.
+// Returns whether the pod is a single cgroup. A file may name a cgroup as a pod without containers.
 bool is_one_cgroup(const koord_pod& pod) {
   if (pod.phase != KOORD_PHASE_RUNNING) return false;
   for (const koord_container& container : plugin::containers_of(pod))
@@ -55,7 +55,8 @@ std::optional<double> cores(std::int64_t milli) {
   return milli == KOORD_ABSENT ? std::nullopt : std::optional(static_cast<double>(milli) / 1000);
 }
 
-// The kubelet's static policy gives whole CPUs to containers of guaranteed pods that ask for whole ones.
+// Returns the number of whole CPUs. The kubelet's static policy assigns whole CPUs to containers of guaranteed pods
+// that request an integer.
 std::size_t whole_cpus(const koord_container& container) {
   const koord_resource* cpu = cpu_of({container.resources, container.n_resources, container.resource_stride});
   if (!cpu || cpu->request == KOORD_ABSENT || cpu->request != cpu->limit || cpu->request <= 0 ||
@@ -94,7 +95,7 @@ void NodeView::read(const plugin::Snapshot& snapshot, std::uint64_t now_ns, std:
 void NodeView::follow_topology(const plugin::Snapshot& snapshot) {
   if (snapshot.version(KOORD_ON_TOPOLOGY) == topology_version_) return;
   topology_version_ = snapshot.version(KOORD_ON_TOPOLOGY);
-  node_version_ = ~std::uint64_t{0};  // the capacity depends on it
+  node_version_ = ~std::uint64_t{0};  // the capacity depends on the topology
   online_.clear();
   closed_cpus_ = lsr_cpus_ = given_cpus_ = {};
   exclusive_until_ns_ = 0;
@@ -113,9 +114,9 @@ void NodeView::follow_node(const plugin::Snapshot& snapshot) {
   static constexpr koord_node kNotKnown = {};
   const koord_node& node = snapshot.node() ? *snapshot.node() : kNotKnown;
   const koord_resource* cpu = cpu_of({node.resources, node.n_resources, node.resource_stride});
-  // A kubelet that could not look at its machine says 0.
+  // A kubelet that could not read the machine's capacity reports 0.
   const auto capacity = cpu && cpu->limit > 0 ? cores(cpu->limit) : std::nullopt;
-  // A kubelet keeps the capacity that it found at its start.
+  // A kubelet keeps the capacity from its start.
   const auto online_milli = static_cast<std::int64_t>(online_.size()) * 1000;
   capacity_milli_ = capacity ? std::min(cpu->limit, online_milli) : online_milli;
   const auto reserved = KOORD_HAS(&node, reserved_cpu) ? cores(node.reserved_cpu) : std::nullopt;
@@ -162,8 +163,8 @@ void NodeView::follow_slo(const plugin::Snapshot& snapshot) {
   best_effort_applications_ = usage::parse_best_effort_applications(snapshot.node_slo()).value_or({});
 }
 
-// The kubelet's policy for CPUs is unknown here: that a container has exactly as many as it asks for, and not all,
-// shows it. CPUs that the scheduler gave are its, not the kubelet's.
+// Reads CPUs that the kubelet assigned exclusively. Its CPU policy is unknown here: a container shows it by having
+// exactly as many CPUs as it requests, and not all. CPUs given by the scheduler are not the kubelet's.
 void NodeView::read_exclusive_cpus(std::uint64_t now_ns) {
   if (now_ns < exclusive_until_ns_) return;
   exclusive_until_ns_ = now_ns + kExclusivePeriodNs;
@@ -176,7 +177,7 @@ void NodeView::read_exclusive_cpus(std::uint64_t now_ns) {
   }
 }
 
-// Empty: none of its own, or not there.
+// Returns an empty set if the cgroup has no CPUs of its own or does not exist.
 CpuSet NodeView::cpus_of(const std::string& cgroup_dir) const {
   try {
     const std::string text = plugin::text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {
@@ -188,7 +189,8 @@ CpuSet NodeView::cpus_of(const std::string& cgroup_dir) const {
   }
 }
 
-// On a node of both versions the cpuset controller may be with either; v1 keeps it where that has a root of its own.
+// Returns whether the v2 tree has the cpuset controller. On a hybrid node it may be in either tree; it is in v1 if that
+// has a cpuset hierarchy.
 bool NodeView::is_unified() const {
   try {
     std::string text = files_.read(KOORD_ROOT_CGROUP, "cgroup.controllers");
@@ -207,7 +209,7 @@ usage::Split NodeView::use(std::uint64_t now_ns, std::uint64_t max_age_ns) {
   if (!node) throw Failure(KOORD_E_AGAIN, "node_cpu_usage is not measured, or not lately");
   parts.node = *node;
   parts.reserved = reserved_cores_;
-  // One that is not known is not known to be best-effort.
+  // A pod that is not known counts as not best-effort.
   for (const usage::Newest& sample : newest_.of("pod_cpu_usage")) {
     const auto pod = best_effort_.find(sample.subject);
     parts.pods.push_back({sample.value, pod != best_effort_.end() && pod->second});

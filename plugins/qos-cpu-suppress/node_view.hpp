@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeView: the strategy's inputs about the node, from the host: the owners of CPUs, the cgroups of best-effort pods,
-// and usages. On the instance's strand.
+// NodeView: reads the strategy's inputs about the node from the host: the owners of CPUs, the cgroups of best-effort
+// pods, and usages. On the instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class NodeView {
   NodeView() = default;
   explicit NodeView(const koord_host* host);
 
-  // Fills all of `inputs` but what the NodeSLO says. No sample older than `max_age_ns` counts. Throws plugin::Failure
-  // when something is not known that a decision needs.
+  // Fills `inputs` except for values of the NodeSLO. Ignores samples older than `max_age_ns`. Throws plugin::Failure if
+  // a value is unknown that a decision needs.
   void read(const plugin::Snapshot& snapshot, std::uint64_t now_ns, std::uint64_t max_age_ns, Inputs& inputs);
 
  private:
@@ -35,7 +35,7 @@ class NodeView {
   bool is_unified() const;
   usage::Split use(std::uint64_t now_ns, std::uint64_t max_age_ns);
 
-  // A container for which the kubelet's static policy may have set whole CPUs apart.
+  // A container to which the kubelet's static policy may have assigned whole CPUs.
   struct WholeCpus {
     std::string cgroup_dir;
     std::size_t count;
@@ -47,8 +47,8 @@ class NodeView {
   usage::NewestSamples newest_;
   std::uint64_t topology_version_ = 0, node_version_ = 0, pods_version_ = 0, slo_version_ = 0;
   std::vector<Cpu> online_;
-  CpuSet closed_cpus_;            // no best-effort pod may run there: reserved, of SYSTEM pods alone, of LSE pods
-  CpuSet lsr_cpus_, given_cpus_;  // given by the scheduler: to LSR pods, to any pod
+  CpuSet closed_cpus_;            // CPUs forbidden for best-effort pods: reserved, of SYSTEM pods alone, of LSE pods
+  CpuSet lsr_cpus_, given_cpus_;  // assigned by the scheduler: to LSR pods, to any pod
   std::int64_t capacity_milli_ = 0;
   double reserved_cores_ = 0;
   std::unordered_map<std::uint64_t, bool> best_effort_;  // by a pod's handle

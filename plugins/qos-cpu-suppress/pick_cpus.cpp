@@ -9,7 +9,7 @@
 namespace koord::cpu_suppress {
 namespace {
 
-using Bucket = std::vector<Cpu>;  // CPUs of one socket of a NUMA node, neighbours in a core side by side
+using Bucket = std::vector<Cpu>;  // CPUs of one socket of a NUMA node, ordered by core
 
 std::vector<Bucket> buckets_of(const std::vector<Cpu>& cpus) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Bucket> by_place;
@@ -39,8 +39,7 @@ class Walk {
   }
 
  private:
-  // Takes `size` neighbours that fit from one bucket after another, until too few are needed or a whole round took
-  // nothing.
+  // Takes `size` adjacent CPUs that fit from one bucket after another, until fewer are needed or no bucket has any.
   template <class Fits>
   void go_round(std::size_t size, const Fits& fits) {
     for (std::size_t in_vain = 0; need_ >= size && in_vain < buckets_.size(); at_ = (at_ + 1) % buckets_.size())

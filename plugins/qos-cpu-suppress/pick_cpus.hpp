@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the CPUs of best-effort pods when their number is known: spread evenly over sockets, whole cores before halves
-// of them. The rules are koordlet's. Pure. [any thread]
+// Picks a given number of CPUs for best-effort pods: spread evenly over sockets, whole cores before half cores. The
+// rules are koordlet's. Pure. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ struct Cpu {
   std::uint32_t cpu = 0, core = 0, socket = 0, numa_node = 0;
 };
 
-// `count` of them; all when there are no more. Goes round the sockets (of a NUMA node each), the one with the most CPUs
-// first, takes both threads of a core while two are wanted, and single CPUs for the rest.
+// Picks `count` CPUs, or all if there are fewer. Iterates over the sockets (of each NUMA node), the one with the most
+// CPUs first. Takes both threads of a core while two CPUs are needed, then single CPUs.
 CpuSet pick_cpus(std::size_t count, const std::vector<Cpu>& cpus);
 
 // The owners of CPUs.
 struct Pools {
   std::vector<Cpu> online;
-  CpuSet lsr;       // of LSR pods, which share them with best-effort ones
-  CpuSet excluded;  // of other pods that do not share, or kept free
+  CpuSet lsr;       // CPUs of LSR pods, which share them with best-effort pods
+  CpuSet excluded;  // CPUs of other pods that do not share, or kept free
 
   CpuSet usable() const;
 };

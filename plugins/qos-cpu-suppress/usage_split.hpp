@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a node's usage of one resource divides between best-effort work and all other: for strategies that make room for
-// the latter. The formulas are koordlet's. Pure: values in, values out, of whatever unit. [any thread]
+// Splits a node's usage of a resource into best-effort work and everything else, for strategies that reserve room for
+// the latter. The formulas are koordlet's. Pure: values in, values out, in any unit. [any thread]
 #pragma once
 
 #include <optional>
@@ -15,23 +15,25 @@ struct Use {
 };
 
 struct Parts {
-  double node = 0;  // all that is used
+  double node = 0;  // total usage
   std::vector<Use> pods, applications;
-  double reserved = 0;  // set aside for the system, used or not
+  double reserved = 0;  // reserved for the system, used or not
 };
 
 struct Split {
-  double pods = 0, applications = 0;  // that are not best-effort
-  double best_effort = 0;             // pods and applications
-  double system = 0;                  // all else, or what is reserved for it if that is more
+  double pods = 0, applications = 0;  // pods and applications that are not best-effort
+  double best_effort = 0;             // best-effort pods and applications
+  double system = 0;                  // everything else, or the reservation for the system if that is larger
 
   double others() const { return pods + applications + system; }
 };
 
-// The parts are not measured at the same moment: together they may be more than the node's, and then the system's is 0.
+// Splits the usage. The parts are not measured at the same moment: if their sum exceeds the node's usage, the system's
+// part is 0.
 Split split(const Parts& parts);
 
-// The larger of what the kubelet holds back and what is reserved beyond it; a value that is not known counts as 0.
+// Returns the larger of the kubelet's reservation (capacity − allocatable) and `reservation`. An unknown value counts
+// as 0.
 double reserved(std::optional<double> capacity, std::optional<double> allocatable, std::optional<double> reservation);
 
 }  // namespace koord::usage

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ladder's inputs from records of koord.state/1 and koord.verdict/1. Pure. [any thread]
+// Builds the ladder's inputs from records of koord.state/1 and koord.verdict/1. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,26 @@
 
 namespace koord::mitigation {
 
-// The feature that a pod's annotation koordinator.sh/eviction-policy has to list.
+// The feature name for a pod's annotation koordinator.sh/eviction-policy. If a pod has the annotation, it must list
+// this name.
 inline constexpr const char* kFeature = "InterferenceMitigation";
 
-// By the QoS class, else by the priority class. A pod without either is prod.
+// Returns the rank by the QoS class, or else by the priority class. A pod without either is prod.
 Rank rank_of(const koord_pod& pod);
 
-// Without usage. Pods that do not run, and those without a cgroup, are left out.
+// Returns the running pods that have a cgroup, without their usage.
 std::vector<Pod> pods_of(plugin::Strided<koord_pod> pods);
 
-// The pod of each pod's and container's handle.
+// Maps the handle of each pod and container to the handle of its pod.
 using PodOfSubject = std::map<std::uint64_t, std::uint64_t>;
 PodOfSubject pods_of_subjects(plugin::Strided<koord_pod> pods);
 
-// Plugins of third parties with verdicts that count.
+// Third-party plugins that are trusted: their verdicts count.
 using Trusted = std::set<std::string, std::less<>>;
 
-// Those that count: others hold a pod up, exact or estimated, by one of the node's own plugins or a trusted one.
-// Suspects of one pod are added up; those outside of pods are left out.
+// Returns the verdicts that count: others slow down a pod, the method is exact or estimated, and the source is one of
+// the node's own plugins or a trusted one. Suspects in the same pod are added up; suspects outside of pods are left
+// out.
 std::vector<Verdict> verdicts_of(plugin::Strided<koord_verdict> verdicts, const PodOfSubject& pods,
                                  const Trusted& trusted);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pods and verdicts of the ladder, from records of koord.state/1 and koord.verdict/1.
+// Tests of the ladder's pods and verdicts, built from records of koord.state/1 and koord.verdict/1.
 #include "plugins/qos-interference/inputs.hpp"
 
 #include <doctest/doctest.h>
@@ -115,26 +115,26 @@ TEST_CASE("a verdict's suspects are added up by pod, and those outside of pods a
   CHECK(verdicts[0].suspects[0].share == doctest::Approx(0.7));
 }
 
-TEST_CASE("only exact and estimated verdicts about others count, of the node's own plugins and trusted ones") {
+TEST_CASE("only exact and estimated verdicts about others count, and only by the node's own or trusted plugins") {
   std::vector<koord_suspect> suspects(1, suspect(kEtl, 0.03, 0.5));
   koord_verdict one = verdict(suspects);
   Trusted trusted;
   std::size_t expected = 0;
-  SUBCASE("an estimated one") {
+  SUBCASE("an estimated verdict") {
     one.method = KOORD_METHOD_ESTIMATED;
     expected = 1;
   }
-  SUBCASE("a suspected one") { one.method = KOORD_METHOD_SUSPECTED; }
-  SUBCASE("its own quota") { one.kind = KOORD_VERDICT_SELF_QUOTA; }
-  SUBCASE("caches") { one.resource = KOORD_RESOURCE_CACHE; }
-  SUBCASE("a victim outside of pods") { one.victim = 99; }
-  SUBCASE("one by a third party") { one.origin = KOORD_ORIGIN_THIRD_PARTY; }
-  SUBCASE("one by a third party with a name that begins like a trusted one") {
+  SUBCASE("a suspected verdict") { one.method = KOORD_METHOD_SUSPECTED; }
+  SUBCASE("a verdict about the victim's own quota") { one.kind = KOORD_VERDICT_SELF_QUOTA; }
+  SUBCASE("a verdict about caches") { one.resource = KOORD_RESOURCE_CACHE; }
+  SUBCASE("a verdict about a victim outside of pods") { one.victim = 99; }
+  SUBCASE("a verdict by a third party") { one.origin = KOORD_ORIGIN_THIRD_PARTY; }
+  SUBCASE("a verdict by a third party with a name that begins like a trusted one") {
     one.origin = KOORD_ORIGIN_THIRD_PARTY;
     one.plugin = str("com.example.judge2");
     trusted = {"com.example.judge"};
   }
-  SUBCASE("one by a trusted third party") {
+  SUBCASE("a verdict by a trusted third party") {
     one.origin = KOORD_ORIGIN_THIRD_PARTY;
     one.plugin = str("com.example.judge");
     trusted = {"com.example.judge"};
@@ -143,7 +143,7 @@ TEST_CASE("only exact and estimated verdicts about others count, of the node's o
   CHECK(read(one, trusted).size() == expected);
 }
 
-TEST_CASE("unknown figures of a suspect blame no pod") {
+TEST_CASE("unknown values of a suspect blame no pod") {
   std::vector<koord_suspect> suspects(1, suspect(kEtl, NAN, NAN));
   const std::vector<Verdict> verdicts = read(verdict(suspects));
   REQUIRE(verdicts.size() == 1);
@@ -151,7 +151,7 @@ TEST_CASE("unknown figures of a suspect blame no pod") {
   CHECK(verdicts[0].suspects[0].waited == 0);
 }
 
-TEST_CASE("the class of a pod is its QoS class, else its priority class, else prod") {
+TEST_CASE("the class of a pod is its QoS class, or else its priority class, or else prod") {
   const auto rank = [](std::uint32_t qos, std::uint32_t priority) {
     koord_pod pod = {};
     pod.qos = qos;
@@ -168,7 +168,7 @@ TEST_CASE("the class of a pod is its QoS class, else its priority class, else pr
     CHECK(rank(qos, KOORD_PRIORITY_BATCH) == Rank::prod);
 }
 
-TEST_CASE("a pod's request is the one under its native name, or the larger one of batch or mid") {
+TEST_CASE("a pod's request is its native one, or the larger one of batch or mid") {
   struct Row {
     const char *cpu, *memory;
   };

@@ -74,7 +74,7 @@ Intents intents_of(const std::vector<Restraint>& restraints, const std::set<std:
   Intents intents;
   for (const Restraint& restraint : restraints) {
     const bool has_cap = restraint.step >= Step::cap && restraint.limit;
-    // Both steps of memory are one knob, and the cap is the lower value.
+    // Both steps of memory use the same knob, and the cap is the lower value.
     const bool is_one_knob = restraint.resource == Resource::memory && has_cap;
     if (restraint.has_weight && !is_one_knob) intents.push_back(intent_of(restraint, Step::weight));
     if (has_cap) intents.push_back(intent_of(restraint, Step::cap));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The intents of a ladder's restraints: caps, each with the verdict that it rests on. Pure. [any thread]
+// Intents for a ladder's restraints: caps, each with the verdict behind it. Pure. [any thread]
 #pragma once
 
 #include <set>
@@ -10,13 +10,13 @@
 
 namespace koord::mitigation {
 
-// Without those for knobs that the kernel lacks.
+// Returns the intents, without those for knobs that the kernel lacks.
 strategy::Intents intents_of(const std::vector<Restraint>& restraints,
                              const std::set<std::string, std::less<>>& missing_knobs);
 
-// "shop/cart-7d9/app (cpu, 38 ms/s of its waits, 62 %, exact), verdict 12 of advisor-interference".
+// Returns a text like "shop/cart-7d9/app (cpu, 38 ms/s of its waits, 62 %, exact), verdict 12 of advisor-interference".
 std::string text_of(const Cause& cause, Resource resource);
-// The same as figures: ("verdict", "12"), ("victim", "shop/cart-7d9/app"), …
+// Returns the same as named values: ("verdict", "12"), ("victim", "shop/cart-7d9/app"), …
 strategy::Inputs inputs_of(const Cause& cause, Resource resource);
 
 }  // namespace koord::mitigation

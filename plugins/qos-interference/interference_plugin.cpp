@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-interference: restrains pods of a lower class that hold up a pod of a higher one, by the standing verdicts.
+// qos-interference: restrains pods of a lower class that slow down a pod of a higher class, based on the standing
+// verdicts.
 #include <set>
 #include <string>
 #include <utility>
@@ -54,7 +55,7 @@ constexpr char kSchema[] = R"json({
 constexpr std::chrono::nanoseconds kPeriod = 1s;
 constexpr std::chrono::nanoseconds kHoldsFor = 10 * kPeriod;
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
-constexpr std::uint64_t kUseNs = 10 * kSecondNs;  // of the average of a pod's use
+constexpr std::uint64_t kUseNs = 10 * kSecondNs;  // window of the average usage of a pod
 
 class InterferenceMitigation final : public koord::plugin::QosStrategy {
  public:
@@ -97,7 +98,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
   void on_applied(Strided<koord_intent_result> results) override {
     missing_.learn(results, now_ns_);
     for (const koord_intent_result& result : results) {
-      // KOORD_E_AGAIN: another's stricter cap holds.
+      // KOORD_E_AGAIN: a stricter cap of another plugin holds.
       const bool is_in_effect = result.status == KOORD_OK || result.status == KOORD_E_AGAIN;
       ladder_.applied(koord::plugin::view(result.cgroup_dir), koord::plugin::view(result.knob), is_in_effect);
     }
@@ -127,7 +128,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     ladder_.set_rules(std::move(rules));
   }
 
-  // Whether a setting of any type is there.
+  // Returns whether the setting exists, whatever its type.
   bool has(koord_str pointer) const {
     std::int64_t value = 0;
     return config_->i64(host(), pointer, &value) != KOORD_E_NOT_FOUND;
@@ -147,7 +148,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     }
   }
 
-  // Nothing is read of the pods while no verdict stands and nothing is restrained.
+  // Reads the state. Skips the pods while no verdict stands and no pod is restrained.
   void take_state(Situation& situation) {
     now_ns_ = situation.now_ns;
     const koord::plugin::VerdictList standing = verdicts_.list();
@@ -162,13 +163,13 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     measure(situation);
   }
 
-  // Adds the use of the pods that a verdict blames or that are restrained.
+  // Adds the usage of the pods that a verdict blames or that are restrained.
   void measure(Situation& situation) {
     std::set<std::uint64_t> blamed;
     for (const Verdict& verdict : situation.verdicts)
       for (const auto& suspect : verdict.suspects) blamed.insert(suspect.pod);
     const auto cpus = metrics_.by_subject("pod_cpu_usage", KOORD_AGG_AVG, situation.now_ns, kUseNs);
-    // With page cache: that is what memory.high limits.
+    // Includes page cache, because memory.high limits it, too.
     const auto memory = metrics_.by_subject("pod_memory_current_bytes", KOORD_AGG_AVG, situation.now_ns, kUseNs);
     for (Pod& pod : situation.pods) {
       if (!blamed.contains(pod.handle) && !ladder_.knows(pod.handle)) continue;
@@ -178,7 +179,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     }
   }
 
-  // A kernel without cpu.idle has no idle cgroups.
+  // Returns whether cpu.idle is set. A kernel without cpu.idle has no idle cgroups.
   bool is_idle(const std::string& dir) const {
     char text[8] = {};
     std::uint64_t need = 0;
@@ -186,12 +187,12 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
            text[0] == '1';
   }
 
-  // Returns whether it was taken. Otherwise the host has reported the reason.
+  // Requests an eviction. Returns false if the host refused; the host has reported the reason then.
   bool request(const Eviction& eviction) const {
     koord::plugin::Eviction wanted;
     wanted.pods = {eviction.pod};
     wanted.resource = eviction.resource == koord::mitigation::Resource::memory ? "memory" : "cpu";
-    wanted.amount = 1;  // this pod
+    wanted.amount = 1;  // one pod
     wanted.reason = "step evict: it holds up " + koord::mitigation::text_of(eviction.cause, eviction.resource);
     wanted.inputs = koord::mitigation::inputs_of(eviction.cause, eviction.resource);
     wanted.inputs.emplace_back("feature", koord::mitigation::kFeature);
@@ -204,7 +205,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
     }
   }
 
-  // So that `koordctl why` and `koordctl events` show the step and its verdict.
+  // Records the step and its verdict for `koordctl why` and `koordctl events`.
   void record(const Change& change) const {
     const std::string what = "interference: " + std::string(koord::mitigation::name_of(change.resource)) +
                              " restraint " + std::string(koord::mitigation::name_of(change.from)) + " -> " +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The intents of the ladder, and the plugin on the host's real services and a fake node.
+// Tests of the ladder's intents, and of the plugin on the host's real services and a fake node.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -58,7 +58,7 @@ koord::state::Pod state_pod(const std::string& name, koord::state::KoordQos qos)
   return pod;
 }
 
-// The plugin beside a service `cart` and a best-effort pod `etl`; an advisor posts verdicts.
+// The plugin with a service `cart` and a best-effort pod `etl`; an advisor posts verdicts.
 struct PluginFixture {
   explicit PluginFixture(const std::string& config = "{}") : host(node, config) {
     host.hub().publish({.pods = std::vector{state_pod("cart", koord::state::KoordQos::ls),
@@ -87,7 +87,7 @@ struct PluginFixture {
     koord::plugin::Verdicts(plugin.host()).post({verdict});
     is_blamed = true;
   }
-  // The knobs of the plan, each with its value.
+  // Evaluates once and returns the knobs of the plan with their values.
   std::map<std::string, std::string> evaluate() {
     REQUIRE_MESSAGE(strategy.evaluate() == KOORD_OK, strategy.why());
     std::map<std::string, std::string> knobs;
@@ -141,7 +141,7 @@ TEST_CASE("each step is a cap of the pod with the verdict as its reason") {
   CHECK(intents[1].inputs.back() == std::pair<std::string, std::string>("used_before", "1.7"));
 }
 
-TEST_CASE("both steps of memory are one knob, and a knob that the kernel lacks is not proposed") {
+TEST_CASE("both steps of memory use one knob, and a knob that the kernel lacks is not proposed") {
   Restraint squeezed = restraint(Resource::memory, Step::weight);
   squeezed.high = 9e8;
   CHECK(intents_of({squeezed}, {})[0].value == "900000000");
@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(PluginFixture,
   CHECK(requests[0].inputs.back() == std::pair<std::string, std::string>("feature", "InterferenceMitigation"));
 }
 
-TEST_CASE_FIXTURE(PluginFixture, "a pod with an eviction that the host refuses stays at its cap") {
+TEST_CASE_FIXTURE(PluginFixture, "if the host refuses its eviction, a pod stays at its cap") {
   blame(*advisor);
   evaluate();
   result("cpu.weight", koord::decision::Outcome::applied);
@@ -221,21 +221,21 @@ TEST_CASE_FIXTURE(PluginFixture, "in shadow the plugin stays at the first step")
   CHECK(host.context().take_evictions().empty());
 }
 
-TEST_CASE_FIXTURE(PluginFixture, "memory.high is a part of what it limits, which page cache belongs to") {
+TEST_CASE_FIXTURE(PluginFixture, "memory.high is a fraction of the usage that it limits, which includes page cache") {
   samples.add("pod_memory_usage", 200e6, pod(1).handle);
   samples.add("pod_memory_current_bytes", 8e9, pod(1).handle);
   blame(*advisor, KOORD_RESOURCE_MEMORY);
   CHECK(evaluate() == Plan{{"memory.high", "7200000000"}});
 }
 
-TEST_CASE_FIXTURE(PluginFixture, "a knob that the kernel lacks is followed by the next step at once") {
+TEST_CASE_FIXTURE(PluginFixture, "if the kernel lacks a knob, the next step follows at once") {
   blame(*advisor);
   CHECK(evaluate().size() == 1);
   result("cpu.weight", koord::decision::Outcome::unsupported);
   CHECK(evaluate() == Plan{{"cpu.max", "80000 100000"}});
 }
 
-TEST_CASE_FIXTURE(PluginFixture, "a cap that the kernel lacks is withdrawn, and is followed by no eviction") {
+TEST_CASE_FIXTURE(PluginFixture, "a cap that the kernel lacks is withdrawn, and no eviction follows") {
   blame(*advisor);
   evaluate();
   result("cpu.weight", koord::decision::Outcome::applied);
@@ -270,7 +270,7 @@ TEST_CASE("a third party's verdict counts only if the configuration names the pl
   }
 }
 
-TEST_CASE("a trusted third party that posts once, for an hour, brings one step and no eviction") {
+TEST_CASE("a trusted third party that posts one verdict for an hour causes one step and no eviction") {
   PluginFixture fixture(R"({"verdictsFrom": ["com.example.judge"]})");
   const auto judge =
       fixture.host.make_context("com.example.judge", koord::workshop::all_services(), "{}", {.host_plugin = false});
@@ -284,7 +284,7 @@ TEST_CASE("a trusted third party that posts once, for an hour, brings one step a
   CHECK(fixture.host.context().take_evictions().empty());
 }
 
-TEST_CASE("pods of a class that is not configured are left alone") {
+TEST_CASE("pods of a class that is not configured are not restrained") {
   for (const char* classes : {R"({"classes": ["batch"]})", R"({"classes": []})"}) {
     PluginFixture fixture(classes);
     fixture.blame(*fixture.advisor);
@@ -292,13 +292,13 @@ TEST_CASE("pods of a class that is not configured are left alone") {
   }
 }
 
-TEST_CASE("a plugin of the name of a setting is no setting") {
+TEST_CASE("a plugin name that equals a setting is not read as a setting") {
   PluginFixture fixture(R"({"verdictsFrom": ["classes"]})");
   fixture.blame(*fixture.advisor);
   CHECK(fixture.evaluate().size() == 1);
 }
 
-TEST_CASE("probes in less than the time of a step are refused, and the text names both") {
+TEST_CASE("a probe interval shorter than the step interval is refused, and the text names both") {
   struct Row {
     const char *config, *why;
   };

@@ -7,12 +7,12 @@
 namespace koord::mitigation {
 namespace {
 
-constexpr double kSqueezed = 0.9, kCapped = 0.5;  // parts of the use
-constexpr double kLeastCpus = 0.05;               // of a cap
-// A pod wants what it had if it uses at least this part of its cap, or of its use before.
+constexpr double kSqueezed = 0.9, kCapped = 0.5;  // fractions of the usage
+constexpr double kLeastCpus = 0.05;               // minimum of a cap
+// A pod is assumed to want its former usage if it uses at least this fraction of its cap, or of its former usage.
 constexpr double kWantsOfCap = 0.8, kWantsOfUse = 0.5;
 constexpr unsigned kMostDoublings = 5;
-// A verdict is posted so late: its windows end before that.
+// Maximum delay between the end of a verdict's last window and its posting.
 constexpr std::uint64_t kPostingNs = 5'000'000'000;
 
 std::string_view parent_of(std::string_view dir) { return dir.substr(0, std::min(dir.rfind('/'), dir.size())); }
@@ -23,7 +23,7 @@ std::optional<double> use_of(const Pod& pod, Resource resource) {
   return std::nullopt;
 }
 
-// The limit of a step; nothing: unknown, or it would take nothing from the pod.
+// Returns the limit of a step; nullopt: the usage is unknown, or the limit would take nothing from the pod.
 std::optional<double> limit_of(const Pod& pod, Resource resource, double part) {
   const std::optional<double> use = use_of(pod, resource);
   if (!use) return std::nullopt;
@@ -110,7 +110,7 @@ void Ladder::applied(std::string_view cgroup_dir, std::string_view knob, bool is
   }
 }
 
-// For each pod the verdict that blames it most.
+// Returns for each pod and resource the verdict that blames the pod most.
 Ladder::Blames Ladder::blames_of(const Situation& situation) const {
   Blames blames;
   for (const Verdict& verdict : situation.verdicts) {
@@ -122,7 +122,8 @@ Ladder::Blames Ladder::blames_of(const Situation& situation) const {
   return blames;
 }
 
-// Pods of the lowest class among the suspects. Higher classes are added once those below can be restrained no further.
+// Returns the suspects of the lowest class. Higher classes are added only when all pods of the lower classes have no
+// further step.
 std::vector<Suspect> Ladder::culprits_of(const Verdict& verdict) const {
   const Pod* victim = pod_of(verdict.victim);
   std::vector<Suspect> culprits;
@@ -141,7 +142,7 @@ std::vector<Suspect> Ladder::culprits_of(const Verdict& verdict) const {
   return culprits;
 }
 
-// Whether the pod has been at its last step for the time of a step, or has no step to take.
+// Returns whether the pod has been at its last step for the duration of a step, or has no step to take.
 bool Ladder::is_used_up(const Suspect& suspect, const Verdict& verdict) const {
   const Pod& pod = *pod_of(suspect.pod);
   const auto known = states_.find({suspect.pod, verdict.resource});
@@ -157,8 +158,8 @@ bool Ladder::is_used_up(const Suspect& suspect, const Verdict& verdict) const {
   return state.restraint.step == Step::evict || next_step(state, pod, state.restraint.cause.victim) == Step::none;
 }
 
-// Raises limits to the pod's request, and drops the steps that take nothing: the kernel lacks the knob, or the request
-// has grown to what the pod used. Returns whether nothing is left to remember.
+// Raises limits to the pod's request. Drops steps without effect: the kernel lacks the knob, or the request has grown
+// to the pod's former usage. Returns whether the state can be removed.
 bool Ladder::trim(State& state, Decision& decision) const {
   Restraint& restraint = state.restraint;
   const Pod& pod = *pod_of(restraint.pod);
@@ -189,7 +190,7 @@ bool Ladder::trim(State& state, Decision& decision) const {
   return below == Step::none && state.probed_from == Step::none;
 }
 
-// A pod that is restrained for one resource counts no second time.
+// Returns whether the pod may be restrained. A pod that is restrained for several resources counts once.
 bool Ladder::has_budget(const Pod& pod, Decision& decision) const {
   std::set<std::uint64_t> pods;
   for (const auto& [key, state] : states_)
@@ -226,14 +227,14 @@ void Ladder::begin(const Key& key, const Blame& blame, Decision& decision) {
     take_step(states_.emplace(key, std::move(state)).first->second, pod, first, blame, decision);
 }
 
-// A verdict after a step back: the step is restored.
+// Restores a step if a verdict blames the pod after a step back.
 bool Ladder::restore(State& state, const Pod& pod, const Blame& blame, Decision& decision) {
   if (state.probed_from <= state.restraint.step) return false;
-  if (blame.verdict->to_ns <= state.changed_ns) return true;  // found before the step back
+  if (blame.verdict->to_ns <= state.changed_ns) return true;  // the finding is from before the step back
   if (state.restraint.step == Step::none && !has_budget(pod, decision)) return true;
   const Step step = std::exchange(state.probed_from, Step::none);
   ++state.returns;
-  // The cap is that from before: now the pod may use less than it wants.
+  // Uses the former cap, because the pod may use less now than it wants.
   take_step(state, pod, std::min(step, Step::cap), blame, decision);
   return true;
 }
@@ -242,7 +243,7 @@ void Ladder::climb(State& state, const Pod& pod, const Blame& blame, Decision& d
   const Step step = state.restraint.step;
   const std::string_view knob = knob_of(state.restraint.resource, step);
   if (!knob.empty() && !state.in_effect.contains(knob)) {
-    mark(state, blame, situation_->now_ns);  // its time begins with its effect
+    mark(state, blame, situation_->now_ns);  // the time of the step begins when it takes effect
     return;
   }
   if (situation_->now_ns - state.changed_ns < rules_.step_ns) return;
@@ -254,7 +255,7 @@ void Ladder::climb(State& state, const Pod& pod, const Blame& blame, Decision& d
     take_step(state, pod, next, blame, decision);
 }
 
-// One pod of the node in the time of a step: its end may be enough.
+// Evicts at most one pod of the node in the duration of a step, because its end may be enough.
 void Ladder::evict(State& state, const Blame& blame, Decision& decision) {
   const std::uint64_t now = situation_->now_ns;
   if (evicted_ns_ && now - *evicted_ns_ < rules_.step_ns) return;
@@ -302,8 +303,8 @@ bool Ladder::lower(State& state, Decision& decision) {
   return false;
 }
 
-// Before the next step back. A step that was restored before waits longer; one that takes nothing from the pod, or from
-// which no victim is left to profit, waits the time of a step.
+// Returns the wait before the next step back. It is longer after each restored step. If the step takes nothing from the
+// pod, or no victim is left, it is the duration of a step.
 std::uint64_t Ladder::wait_of(const State& state, const Pod& pod) const {
   const Restraint& restraint = state.restraint;
   const std::optional<double> use = use_of(pod, restraint.resource);
@@ -334,7 +335,7 @@ bool Ladder::is_available(Step step, const State& state, const Pod& pod, std::ui
   if (resource == Resource::memory)
     return limit_of(pod, resource, step == Step::weight ? kSqueezed : kCapped).has_value();
   if (step == Step::cap) return limit_of(pod, resource, kCapped).has_value();
-  // Weights are compared among the cgroups of one parent only.
+  // Weights only compare cgroups of the same parent.
   const Pod* other = pod_of(victim);
   return !(resource == Resource::cpu && pod.is_idle) && other &&
          parent_of(other->cgroup_dir) == parent_of(pod.cgroup_dir);
@@ -346,7 +347,8 @@ void Ladder::mark(State& state, const Blame& blame, std::uint64_t now_ns) {
   state.changed_ns = now_ns;
 }
 
-// Whether a finding after the last step blames the pod: its part of the average may be from before.
+// Returns whether a finding after the last step blames the pod. The average of a verdict may include windows before the
+// step.
 bool Ladder::is_blamed_since_step(const State& state, const Blame& blame) const {
   const Verdict& verdict = *blame.verdict;
   if (verdict.to_ns <= std::max(state.changed_ns + kPostingNs, state.found_ns)) return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ladder: how far each pod is restrained that holds up a pod of a higher class. A step is taken up while a verdict
-// blames the pod, at most one in so much time, and withdrawn in reverse when no verdict blames it any more. Where the
-// pod still wants what it had, a step back is a probe: when a verdict follows, the step is restored at once, and the
-// next probe waits twice as long. Pure: no clock, no files. [one thread]
+// Ladder: decides how far each pod is restrained that slows down a pod of a higher class. While a verdict blames the
+// pod, it takes a step up, but at most one per step interval. When no verdict blames it any more, the steps are
+// withdrawn in reverse order. If the pod still wants its former usage, a step back is a probe: if a verdict follows,
+// the step is restored at once, and the next probe waits twice as long. Pure: no clock, no files. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -24,33 +24,33 @@ namespace koord::mitigation {
 enum class Rank : std::uint8_t { best_effort, batch, mid, prod };
 std::string_view name_of(Rank rank);
 
-// Each step contains those before it.
+// Steps of a restraint. Each step includes the steps before it.
 enum class Step : std::uint8_t {
   none,
-  weight,  // the least weight; of memory: memory.high at nine tenths of its use
-  cap,     // half of its use
+  weight,  // the minimum weight; for memory: memory.high at nine tenths of the usage
+  cap,     // half of the usage
   evict,
 };
 std::string_view name_of(Step step);
 
-// The knob of a step; empty: it has none.
+// Returns the knob of a step; "" if it has no knob.
 std::string_view knob_of(Resource resource, Step step);
 
 struct Pod {
   std::uint64_t handle = 0;
   std::string name, cgroup_dir;
   Rank rank = Rank::prod;
-  double cpu_request = 0, memory_request = 0;  // CPUs, bytes; a cap is never lower
-  std::optional<double> cpus, memory_bytes;    // that it uses; nothing: unknown
-  bool is_idle = false;                        // cpu.idle: its weight has no effect
-  bool may_be_evicted = true;                  // by its own annotation
+  double cpu_request = 0, memory_request = 0;  // CPUs, bytes; minimum of a cap
+  std::optional<double> cpus, memory_bytes;    // usage; nullopt: unknown
+  bool is_idle = false;                        // cpu.idle is set: its weight has no effect
+  bool may_be_evicted = true;                  // according to its own annotation
 };
 
 struct Rules {
-  std::uint64_t step_ns = 60'000'000'000;    // between two steps of a pod
-  std::uint64_t probe_ns = 600'000'000'000;  // until a step is withdrawn of a pod that still wants what it had
-  double least_share = 0.2;                  // of the victim's waits, to be restrained for
-  std::size_t most_pods = 5;                 // restrained at the same time
+  std::uint64_t step_ns = 60'000'000'000;    // minimum time between two steps of a pod
+  std::uint64_t probe_ns = 600'000'000'000;  // time before a step back of a pod that still wants its former usage
+  double least_share = 0.2;                  // minimum share of the victim's waits to be restrained for
+  std::size_t most_pods = 5;                 // maximum number of restrained pods
   bool evicts = true;
   std::set<Rank> restrained = {Rank::best_effort, Rank::batch, Rank::mid};
 };
@@ -59,10 +59,10 @@ struct Situation {
   std::uint64_t now_ns = 0;
   std::vector<Pod> pods;
   std::vector<Verdict> verdicts;
-  std::set<std::string, std::less<>> missing_knobs;  // of this kernel
+  std::set<std::string, std::less<>> missing_knobs;  // knobs that this kernel lacks
 };
 
-// The verdict behind a step, as it was when the step was taken.
+// The verdict behind a step, as of the time of the step.
 struct Cause {
   std::uint64_t verdict = 0, victim = 0;
   std::string source, victim_name, method, statistic, unit;
@@ -74,11 +74,11 @@ struct Restraint {
   std::string name, cgroup_dir;
   Resource resource = Resource::cpu;
   Step step = Step::none;
-  bool has_weight = false;            // the step `weight` holds, too
+  bool has_weight = false;            // the step `weight` is also in effect
   std::optional<double> high, limit;  // bytes of the step `weight` of memory; CPUs or bytes of the step `cap`
-  double used = 0;                    // before the first step
+  double used = 0;                    // usage before the first step
   Cause cause;
-  bool is_blamed = false;  // by a verdict that stands now
+  bool is_blamed = false;  // a standing verdict blames it now
 };
 
 struct Eviction {
@@ -99,7 +99,7 @@ struct Decision {
   std::vector<Restraint> restraints;
   std::vector<Eviction> evictions;
   std::vector<Change> changes;
-  std::vector<std::pair<std::string, std::string>> left_alone;  // a pod that is blamed and not restrained, and why
+  std::vector<std::pair<std::string, std::string>> left_alone;  // blamed pods that are not restrained, with the reason
 };
 
 class Ladder {
@@ -108,30 +108,31 @@ class Ladder {
   void set_rules(Rules rules) { rules_ = std::move(rules); }
 
   Decision decide(const Situation& situation);
-  // Nothing is restrained or remembered: without verdicts, decide() returns nothing.
+  // Returns whether no pod is restrained or tracked. Without verdicts, decide() returns nothing then.
   bool is_empty() const { return states_.empty(); }
-  // Whether a pod is restrained or remembered.
+  // Returns whether a pod is restrained or tracked.
   bool knows(std::uint64_t pod) const;
 
-  // Whether the knob of a step has the proposed value or a stricter one. No further step follows one that is not in
-  // effect (in shadow, or under hands-off).
+  // Reports whether the knob of a step has the proposed value or a stricter one. No further step follows a step that is
+  // not in effect (in shadow mode, or with hands-off).
   void applied(std::string_view cgroup_dir, std::string_view knob, bool is_in_effect);
 
-  // An eviction of this decision was refused: the pod is back at its cap, there and here, and the turn is another's.
+  // Reports that the host refused an eviction of this decision. The pod returns to its cap, in the ladder and in the
+  // decision, and another pod may be evicted.
   void refused(const Eviction& eviction, Decision& decision);
 
  private:
-  using Key = std::pair<std::uint64_t, Resource>;  // a pod
+  using Key = std::pair<std::uint64_t, Resource>;  // a pod and a resource
 
   struct State {
     Restraint restraint;
-    Sums mark;  // of the verdict when the last step was taken
+    Sums mark;  // sums of the verdict when the last step was taken
     std::uint64_t changed_ns = 0, blamed_ns = 0;
     std::uint64_t found_ns = 0;                    // Verdict::to_ns when the last step was taken
-    Step probed_from = Step::none;                 // above `step`: a step back that a verdict undoes
+    Step probed_from = Step::none;                 // above `step`: a step back that a verdict would undo
     unsigned returns = 0;                          // how often a step back was undone
-    bool is_refused = false;                       // its eviction
-    std::set<std::string, std::less<>> in_effect;  // knobs
+    bool is_refused = false;                       // its eviction was refused
+    std::set<std::string, std::less<>> in_effect;  // knobs in effect
   };
   struct Blame {
     const Verdict* verdict;
@@ -149,7 +150,7 @@ class Ladder {
   void climb(State& state, const Pod& pod, const Blame& blame, Decision& decision);
   bool restore(State& state, const Pod& pod, const Blame& blame, Decision& decision);
   void evict(State& state, const Blame& blame, Decision& decision);
-  // Returns whether nothing is left to remember.
+  // Returns whether the state can be removed.
   bool lower(State& state, Decision& decision);
   std::uint64_t wait_of(const State& state, const Pod& pod) const;
   Step next_step(const State& state, const Pod& pod, std::uint64_t victim) const;

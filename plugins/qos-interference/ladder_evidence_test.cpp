@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ladder's reasons: findings after the step before, of windows that are not long ago.
+// Tests of the ladder's evidence: a step needs recent findings from after the previous step.
 #include <doctest/doctest.h>
 
 #include "plugins/qos-interference/ladder_fixture.hpp"
@@ -9,7 +9,7 @@ using namespace koord::mitigation::test;
 
 namespace {
 
-// Its verdicts have windows of a second, in which pods make the service wait.
+// Verdicts with windows of a second, in which pods make the service wait.
 struct EvidenceFixture : LadderFixture {
   void window(std::vector<Suspect> waits) {
     if (situation.verdicts.empty()) blame({});
@@ -35,20 +35,21 @@ struct EvidenceFixture : LadderFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(LadderFixture, "a finding that is posted once is a reason for one step, however long it stands") {
+TEST_CASE_FIXTURE(LadderFixture, "a finding that is posted once justifies one step, however long it stands") {
   blame({{kEtl, 0.038, 0.62}});
   situation.verdicts[0].to_ns = situation.now_ns;
   is_found_again = false;
   SUBCASE("without windows") {}
   SUBCASE("with windows") { situation.verdicts[0].windows = 3; }
-  SUBCASE("its time is ahead as far as the host takes it") { situation.verdicts[0].to_ns += 10 * kSecond; }
+  SUBCASE("its end is as far in the future as the host permits") { situation.verdicts[0].to_ns += 10 * kSecond; }
   for (int minute = 0; minute < 60; ++minute) {
     CHECK(step_of(kEtl, after(60)) == Step::weight);
-    if (minute == 30) situation.verdicts[0].id = 13;  // as of a plugin that started again
+    if (minute == 30) situation.verdicts[0].id = 13;  // like a plugin that has restarted
   }
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a finding of the windows that were posted after a step, but began before, is none") {
+TEST_CASE_FIXTURE(LadderFixture,
+                  "windows that were posted after a step but began before it do not justify the next step") {
   blame({{kEtl, 0.038, 0.62}});
   decide();
   is_found_again = false;
@@ -58,14 +59,15 @@ TEST_CASE_FIXTURE(LadderFixture, "a finding of the windows that were posted afte
   CHECK(step_of(kEtl, after(1)) == Step::cap);
 }
 
-TEST_CASE_FIXTURE(EvidenceFixture, "a pod that stopped is released, though the verdict stands because of another one") {
+TEST_CASE_FIXTURE(EvidenceFixture,
+                  "a pod that stopped is released, even if the verdict stands because of another pod") {
   ladder.set_rules({.evicts = false, .restrained = {Rank::batch}});
   after_windows(3600, {{kEtl, 0.02}, {kOther, 0.03}});
   REQUIRE(step_of(kEtl, decide()) == Step::cap);
   at(kEtl).cpus = 0.1;
-  // A minute until the windows are without it, two for the two steps.
+  // One minute until the recent windows do not include it, and two minutes for the two steps.
   const Decision now = after_windows(200, {{kOther, 0.03}});
-  CHECK(situation.verdicts[0].suspects[0].share > 0.3);  // by all its windows
+  CHECK(situation.verdicts[0].suspects[0].share > 0.3);  // over all its windows
   CHECK(now.restraints.empty());
   SUBCASE("and is not restrained again") {
     for (int minute = 0; minute < 30; ++minute) CHECK(after_windows(60, {{kOther, 0.03}}).restraints.empty());
@@ -75,7 +77,7 @@ TEST_CASE_FIXTURE(EvidenceFixture, "a pod that stopped is released, though the v
   }
 }
 
-TEST_CASE_FIXTURE(EvidenceFixture, "a pod that begins to harm late is restrained within a minute") {
+TEST_CASE_FIXTURE(EvidenceFixture, "a pod that starts to harm late is restrained within a minute") {
   ladder.set_rules({.restrained = {Rank::batch}});
   after_windows(8 * 3600, {{kEtl, 1e-6}, {kOther, 0.03}});
   CHECK(decide().restraints.empty());

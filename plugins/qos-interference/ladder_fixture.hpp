@@ -37,8 +37,8 @@ inline Verdict verdict(std::vector<Suspect> suspects, Resource resource = Resour
   return verdict;
 }
 
-// A node on which a test puts verdicts and lets time pass; every step takes effect, and verdicts are confirmed by each
-// round.
+// A node on which a test sets verdicts and advances the time. Every step takes effect, and each round confirms the
+// verdicts.
 struct LadderFixture {
   LadderFixture() {
     situation.now_ns = 1000 * kSecond;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ladder in a loop with a model of a node: the harm that pods do to a service depends on their demand, their
-// weight and their cap; a verdict stands by the windows of the advisor's rule. KOORD_PLOTS=1 writes plots to
-// test/plots/ of the build folder.
+// Runs the ladder in a loop with a model of a node. The harm that pods do to a service depends on their demand, weight
+// and cap. A verdict stands according to the windows of the advisor's rule. With KOORD_PLOTS=1, writes plots to
+// test/plots/ in the build directory.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@ using koord::test::Curve;
 namespace {
 
 constexpr std::uint64_t kVictim = 1;
-constexpr double kLimit = 0.010;  // seconds per second, of the rule
+constexpr double kLimit = 0.010;  // limit of the rule, seconds per second
 
-// Others of the node. A pod that runs makes the service wait `harm` seconds for each CPU second; at the least weight
-// `at_least_weight` of that.
+// A pod beside the service. While it runs, the service waits `harm` seconds for each of its CPU seconds; at the minimum
+// weight, the fraction `at_least_weight` of that.
 struct Neighbour {
   std::string name;
   Rank rank = Rank::batch;
@@ -86,8 +86,8 @@ class Loop {
       recording_.note(neighbours_[i].name, t_, static_cast<double>(restraints_[i].step));
   }
 
-  // As core/analysis does: confirmed by three of five windows, cleared ten seconds after the last one; the figures are
-  // averages over the windows with a finding.
+  // Judges as core/analysis does: three of five windows confirm a verdict, and it is cleared ten seconds after the last
+  // one. The values are averages over the windows with a finding.
   void judge(const std::vector<double>& waited, double all) {
     const bool is_over = all >= kLimit;
     over_.push_back(is_over);
@@ -152,7 +152,7 @@ Curve busy(double cpus, double from, double to = 1e18) { return koord::test::ste
 TEST_CASE("a hog is at its last step within two steps, and is released within three minutes after its end") {
   struct Row {
     double at_least_weight;
-    double step;  // that is enough
+    double step;  // the smallest sufficient step
   };
   for (const Row& row : {Row{0.05, 1}, Row{0.4, 2}}) {
     Loop loop({{"etl", Rank::batch, busy(1.6, 60, 1000), 0.02, row.at_least_weight}});
@@ -167,7 +167,7 @@ TEST_CASE("a hog is at its last step within two steps, and is released within th
   }
 }
 
-TEST_CASE("a hog that never ends is probed a few times an hour, and less and less often") {
+TEST_CASE("a hog that never ends is probed a few times an hour, and less often over time") {
   Loop loop({{"etl", Rank::batch, busy(1.6, 60)}});
   loop.run(8 * 3600);
   CHECK(koord::test::changes(koord::test::between(loop.recording().of("etl"), 0, 3600)) <= 5);
@@ -175,7 +175,7 @@ TEST_CASE("a hog that never ends is probed a few times an hour, and less and les
   CHECK(loop.held_up(100, 8 * 3600) < 0.1 * 1000 * 1.6 * 0.02);
 }
 
-TEST_CASE("two equals are never touched, though one is held up") {
+TEST_CASE("two pods of the same class are never restrained, even if one slows down the other") {
   for (const Rank rank : {Rank::best_effort, Rank::batch, Rank::mid, Rank::prod}) {
     Loop loop({{"one", rank, busy(1.6, 10)}, {"two", rank, busy(1, 10)}}, {}, rank);
     loop.run(3600);
@@ -184,14 +184,14 @@ TEST_CASE("two equals are never touched, though one is held up") {
   }
 }
 
-TEST_CASE("two equal hogs of a lower class get the same steps, and neither swings") {
+TEST_CASE("two equal hogs of a lower class get the same steps, and neither oscillates") {
   Loop loop({{"one", Rank::batch, busy(1, 10)}, {"two", Rank::batch, busy(1, 10)}});
   loop.run(3600);
   for (const char* pod : {"one", "two"}) CHECK(koord::test::changes(loop.recording().of(pod)) <= 5);
   CHECK(loop.held_up(60, 3600) < 1000 * kLimit);
 }
 
-TEST_CASE("the budget of the node is never exceeded, and the rest goes on") {
+TEST_CASE("the budget of the node is never exceeded, and other pods stay unrestrained") {
   std::vector<Neighbour> hogs;
   for (int i = 0; i < 4; ++i) hogs.push_back({"hog-" + std::to_string(i), Rank::batch, busy(1, 10), 0.02, 0.3});
   Loop loop(std::move(hogs), {.most_pods = 2, .evicts = false});
@@ -199,18 +199,18 @@ TEST_CASE("the budget of the node is never exceeded, and the rest goes on") {
   CHECK(loop.most_restrained() == 2);
 }
 
-TEST_CASE("a harmless neighbour is not touched beside a hog") {
+TEST_CASE("a harmless neighbour of a hog is not restrained") {
   Loop loop({{"etl", Rank::batch, busy(1.6, 10)}, {"small", Rank::best_effort, constant(0.1)}});
   loop.run(1800);
   CHECK(koord::test::highest(loop.recording().of("etl")) >= 1);
   CHECK(koord::test::highest(loop.recording().of("small")) == 0);
 }
 
-TEST_CASE("bursts of a hog do not make the ladder swing: each return waits longer") {
+TEST_CASE("bursts of a hog do not make the ladder oscillate: each probe waits longer") {
   const auto bursts = [](double t) { return std::fmod(t, 180) < 60 ? 1.6 : 0; };
   Loop loop({{"etl", Rank::batch, bursts}});
   loop.run(4 * 3600);
   CHECK(koord::test::changes(koord::test::between(loop.recording().of("etl"), 0, 3600)) <= 12);
-  // Later one release and one return in 32 minutes.
+  // In the end one release and one restored step in 32 minutes.
   CHECK(koord::test::changes(koord::test::between(loop.recording().of("etl"), 3600, 4 * 3600)) <= 12);
 }

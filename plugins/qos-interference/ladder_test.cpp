@@ -7,7 +7,7 @@ using namespace koord::mitigation;
 using namespace koord::mitigation::test;
 
 TEST_CASE_FIXTURE(LadderFixture,
-                  "a batch pod that holds up a service goes from weight to cap to eviction, a minute each") {
+                  "a batch pod that slows down a service gets the steps weight, cap and eviction, a minute each") {
   blame({{kEtl, 0.038, 0.62}});
   const Decision first = decide();
   CHECK(step_of(kEtl, first) == Step::weight);
@@ -55,7 +55,7 @@ TEST_CASE_FIXTURE(LadderFixture,
   CHECK(step_of(kReport, after(60)) == Step::weight);
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a pod that cannot be restrained does not protect those of higher classes") {
+TEST_CASE_FIXTURE(LadderFixture, "a pod that cannot be restrained does not protect pods of higher classes") {
   at(kNightly).cgroup_dir = "kubepods/besteffort/nightly";
   SUBCASE("it uses what it requests") { at(kNightly).cpu_request = 1.2; }
   SUBCASE("its use is unknown") { at(kNightly).cpus.reset(); }
@@ -67,14 +67,14 @@ TEST_CASE_FIXTURE(LadderFixture, "a pod that cannot be restrained does not prote
   CHECK(now.left_alone[0].first == "nightly");
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a pod with a small part of the waits is left alone") {
+TEST_CASE_FIXTURE(LadderFixture, "a pod with a small share of the waits is not restrained") {
   blame({{kEtl, 0.01, 0.19}});
   CHECK(decide().restraints.empty());
   blame({{kEtl, 0.01, 0.2}});
   CHECK(decide().restraints.size() == 1);
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "pods beyond the budget of the node are left alone, and the reason is given") {
+TEST_CASE_FIXTURE(LadderFixture, "pods beyond the budget of the node are not restrained, and the reason is reported") {
   ladder.set_rules({.most_pods = 1});
   at(kNightly).rank = Rank::batch;
   blame({{kEtl, 0.03, 0.4}, {kNightly, 0.02, 0.3}});
@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(LadderFixture, "pods beyond the budget of the node are left al
   }
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "the steps that can have no effect are left out") {
+TEST_CASE_FIXTURE(LadderFixture, "steps that can have no effect are left out") {
   blame({{kEtl, 0.038, 0.62}});
   SUBCASE("weights of cgroups with different parents") { at(kEtl).cgroup_dir = "kubepods/besteffort/etl"; }
   SUBCASE("the weight of an idle cgroup") { at(kEtl).is_idle = true; }
@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a cap is not below the pod's request") {
   CHECK(after(60).restraints[0].limit == 1.2);
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a kept cap rises with the pod's request, and is dropped where it takes nothing") {
+TEST_CASE_FIXTURE(LadderFixture, "a kept cap rises with the pod's request, and is dropped if it takes nothing") {
   SUBCASE("CPUs") {
     blame({{kEtl, 0.038, 0.62}});
     decide();
@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a kept cap rises with the pod's request, and i
   }
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a pod on a node without cpu.max is not evicted, for nothing has capped it") {
+TEST_CASE_FIXTURE(LadderFixture, "a pod on a node without cpu.max is not evicted, because no cap was tried") {
   blame({{kEtl, 0.038, 0.62}});
   Step last = Step::weight;
   SUBCASE("it keeps its weight") {}
@@ -150,7 +150,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a pod on a node without cpu.max is not evicted
     last = Step::none;
   }
   for (int minute = 0; minute < 30; ++minute) {
-    // As MissingKnobs: the knob is known to be missing after an attempt, and tried again later.
+    // Like MissingKnobs: the knob is known to be missing after an attempt, and tried again later.
     Decision now = after(60);
     CHECK(now.evictions.empty());
     if (step_of(kEtl, now) == Step::cap) {
@@ -164,7 +164,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a pod on a node without cpu.max is not evicted
   }
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a step that is not in effect, as in shadow, is followed by no other") {
+TEST_CASE_FIXTURE(LadderFixture, "no step follows a step that is not in effect, as in shadow mode") {
   blame({{kEtl, 0.038, 0.62}});
   for (int minute = 0; minute < 10; ++minute) {
     situation.now_ns += 60 * kSecond;
@@ -172,7 +172,8 @@ TEST_CASE_FIXTURE(LadderFixture, "a step that is not in effect, as in shadow, is
   }
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "the time of a step begins with its effect, as when an operator ends shadow") {
+TEST_CASE_FIXTURE(LadderFixture,
+                  "the time of a step begins when it takes effect, as when an operator ends shadow mode") {
   blame({{kEtl, 0.038, 0.62}});
   for (int second = 0; second < 600; ++second) {
     situation.now_ns += kSecond;
@@ -183,7 +184,7 @@ TEST_CASE_FIXTURE(LadderFixture, "the time of a step begins with its effect, as 
   CHECK(step_of(kEtl, after(1)) == Step::cap);
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "findings from before a step are no reason for the next one") {
+TEST_CASE_FIXTURE(LadderFixture, "findings from before a step do not justify the next one") {
   blame({{kEtl, 0.04, 0.8}});
   situation.verdicts[0].windows = 100;
   decide();
@@ -218,7 +219,7 @@ TEST_CASE_FIXTURE(LadderFixture,
   CHECK(ladder.is_empty());
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a pod that has no victim left is released after a minute") {
+TEST_CASE_FIXTURE(LadderFixture, "a pod without a remaining victim is released after a minute") {
   blame({{kEtl, 0.038, 0.62}});
   decide();
   situation.verdicts.clear();
@@ -226,8 +227,9 @@ TEST_CASE_FIXTURE(LadderFixture, "a pod that has no victim left is released afte
   CHECK(step_of(kEtl, after(60)) == Step::none);
 }
 
-TEST_CASE_FIXTURE(LadderFixture,
-                  "a pod that still wants what it had is released late, restored at once, and then still later") {
+TEST_CASE_FIXTURE(
+    LadderFixture,
+    "a pod that still wants its former usage is released late, restored at once, and then released later") {
   blame({{kEtl, 0.038, 0.62}});
   decide();
   for (const std::uint64_t wait : {600, 1200, 2400}) {
@@ -239,7 +241,7 @@ TEST_CASE_FIXTURE(LadderFixture,
   }
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a restored cap is the one from before, though the pod uses less now") {
+TEST_CASE_FIXTURE(LadderFixture, "a restored cap is the former one, even if the pod uses less now") {
   blame({{kEtl, 0.038, 0.62}});
   decide();
   REQUIRE(after(60).restraints[0].limit == 0.8);
@@ -252,7 +254,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a restored cap is the one from before, though 
   CHECK(now.restraints[0].limit == 0.8);
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "memory is reclaimed by memory.high: nine tenths of the use, then half") {
+TEST_CASE_FIXTURE(LadderFixture, "memory is restrained by memory.high: nine tenths of the usage, then half") {
   blame({{kEtl, 10, 0.62}}, Resource::memory);
   const Decision first = decide();
   CHECK(first.restraints[0].high == 0.9e9);
@@ -260,7 +262,7 @@ TEST_CASE_FIXTURE(LadderFixture, "memory is reclaimed by memory.high: nine tenth
   CHECK(second.restraints[0].limit == 0.5e9);
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "of block I/O only the weight is lowered") {
+TEST_CASE_FIXTURE(LadderFixture, "for block I/O only the weight is lowered") {
   blame({{kEtl, 0.01, 0.62}}, Resource::blkio);
   for (int minute = 0; minute < 10; ++minute) {
     const Decision now = after(60);
@@ -269,7 +271,9 @@ TEST_CASE_FIXTURE(LadderFixture, "of block I/O only the weight is lowered") {
   }
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a pod that forbids it, and one of a class that is not configured, stay") {
+TEST_CASE_FIXTURE(
+    LadderFixture,
+    "a pod that forbids eviction is not evicted, and one of a class that is not configured is not restrained") {
   SUBCASE("its annotation forbids eviction") {
     at(kEtl).may_be_evicted = false;
     blame({{kEtl, 0.038, 0.62}});
@@ -283,7 +287,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a pod that forbids it, and one of a class that
   }
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a pod that ended is forgotten, and one of another class is released at once") {
+TEST_CASE_FIXTURE(LadderFixture, "a pod that ended is removed, and one that changed its class is released at once") {
   blame({{kEtl, 0.038, 0.62}});
   decide();
   at(kEtl).rank = Rank::prod;
@@ -291,7 +295,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a pod that ended is forgotten, and one of anot
   CHECK(ladder.is_empty());
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "one pod of the node is evicted in the time of a step") {
+TEST_CASE_FIXTURE(LadderFixture, "at most one pod of the node is evicted in the duration of a step") {
   at(kNightly).rank = Rank::batch;
   blame({{kEtl, 0.03, 0.4}, {kNightly, 0.02, 0.3}});
   decide();
@@ -300,7 +304,7 @@ TEST_CASE_FIXTURE(LadderFixture, "one pod of the node is evicted in the time of 
   CHECK(after(1).evictions.empty());
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a refused eviction spends no turn, and does not protect pods of higher classes") {
+TEST_CASE_FIXTURE(LadderFixture, "a refused eviction does not count, and does not protect pods of higher classes") {
   at(kNightly).rank = Rank::batch;
   blame({{kEtl, 0.03, 0.4}, {kNightly, 0.02, 0.3}, {kReport, 0.01, 0.2}});
   decide();
@@ -317,11 +321,12 @@ TEST_CASE_FIXTURE(LadderFixture, "a refused eviction spends no turn, and does no
   CHECK(step_of(kEtl, now) == Step::cap);
   now = after(60);
   CHECK(step_of(kReport, now) == Step::weight);
-  REQUIRE(now.evictions.size() == 1);  // it is asked for again
+  REQUIRE(now.evictions.size() == 1);  // requested again
   CHECK(now.evictions[0].pod == kEtl);
 }
 
-TEST_CASE_FIXTURE(LadderFixture, "a step is restored though the budget is used up, if the pod itself is in it") {
+TEST_CASE_FIXTURE(LadderFixture,
+                  "a step is restored although the budget is used up, if the pod itself is counted in it") {
   ladder.set_rules({.most_pods = 1, .evicts = false});
   const Verdict cpu = verdict({{kEtl, 0.038, 0.62}});
   const Verdict memory = verdict({{kEtl, 10, 0.62}}, Resource::memory, 13);

@@ -7,7 +7,8 @@
 namespace koord::mitigation {
 namespace {
 
-// All waits of the victim, in the unit of the suspects. The largest share is the most exact one.
+// Returns all waits of the victim, in the unit of the suspects. Computed from the suspect with the largest share, which
+// is the most exact.
 double all_waits(const Verdict& verdict) {
   const auto largest =
       std::max_element(verdict.suspects.begin(), verdict.suspects.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecentWaits: the part of a victim's waits that a pod causes now. The figures of a verdict are averages over all its
-// windows, by which a pod that has stopped would stay to blame for hours. Pure. [one thread]
+// RecentWaits: the share of a victim's waits that a pod causes now. The values of a verdict are averages over all its
+// windows, so a pod that has stopped would stay blamed for hours. Pure. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,30 @@
 
 namespace koord::mitigation {
 
-// A verdict's figures of a pod, summed up over its windows.
+// A verdict's values for a pod, as sums over its windows.
 struct Sums {
   std::uint64_t verdict = 0;
   std::uint32_t windows = 0;
-  double waited = 0, all = 0;  // for the pod, and of the victim for all
+  double waited = 0, all = 0;  // waits of the victim for the pod, and for all
 };
 Sums sums_of(const Verdict& verdict, const Suspect& suspect);
 
-// The pod's part of the waits between two times, 0 to 1. Nothing: no window was added, or the verdict is another.
+// Returns the pod's share of the waits between two times, from 0 to 1. Returns nullopt if no window was added or the
+// verdict is another one.
 std::optional<double> share_between(const Sums& before, const Sums& now);
 
 class RecentWaits {
  public:
-  // Takes the figures of a round. `span_ns`: how long ago the waits are at most.
+  // Adds the values of a round. `span_ns`: maximum age of the waits.
   void follow(const std::vector<Verdict>& verdicts, std::uint64_t now_ns, std::uint64_t span_ns);
 
-  // 0 to 1. That of the verdict if it has no windows; the one from before while no window is added.
+  // Returns a share from 0 to 1. If the verdict has no windows, it is the verdict's share. While no window is added, it
+  // is the previous share.
   double share(const Verdict& verdict, const Suspect& suspect) const;
 
  private:
   struct Track {
-    Sums older, newer;  // half of the span and more ago; less
+    Sums older, newer;  // at least half of the span ago; later than that
     std::uint64_t newer_ns = 0;
     double share = 0;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verdict as the ladder takes it. Pure. [any thread]
+// A verdict as input of the ladder. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ std::string_view name_of(Resource resource);  // "cpu"
 // A pod that a verdict blames.
 struct Suspect {
   std::uint64_t pod = 0;
-  double waited = 0;  // the victim's waits for it, in the unit of the verdict
-  double share = 0;   // of all its waits, 0 to 1
+  double waited = 0;  // waits of the victim for it, in the unit of the verdict
+  double share = 0;   // share of all waits of the victim, 0 to 1
 };
 
-// A standing verdict of a trusted plugin. Its figures are averages over `windows`.
+// A standing verdict of a trusted plugin. Its values are averages over `windows`.
 struct Verdict {
   std::uint64_t id = 0;
-  std::string source;        // the plugin
-  std::uint64_t victim = 0;  // a pod
+  std::string source;        // id of the plugin
+  std::uint64_t victim = 0;  // handle of a pod
   std::string victim_name;   // "shop/cart-7d9/app"
   Resource resource = Resource::cpu;
   std::string method;         // "exact"
   std::string statistic;      // "held_up 0.042 ratio, limit 0.01"
-  std::string unit;           // of waits
-  std::uint32_t windows = 0;  // with a finding; 0: its rule has no windows
+  std::string unit;           // unit of the waits
+  std::uint32_t windows = 0;  // number of windows with a finding; 0: its rule has no windows
   std::uint64_t to_ns = 0;    // end of the last window with a finding
   std::vector<Suspect> suspects;
 };

@@ -13,7 +13,7 @@ using eviction::Resource;
 using eviction::Thresholds;
 using eviction::usage_thresholds;
 
-// A demand without victims; nothing while there is no need, or no way to know.
+// Returns a demand without victims; nullopt if there is no need or an input is unknown.
 std::optional<Demand> by_usage(std::string_view feature, const Situation& situation,
                                std::optional<std::int64_t> node_bytes, Decision& decision) {
   const slo::Threshold& slo = situation.slo;

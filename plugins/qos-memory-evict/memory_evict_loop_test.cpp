@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin in a loop with a model of a node: which pods are evicted, when, and when no more. KOORD_PLOTS=1
-// writes plots to test/plots/ of the build folder.
+// Runs the plugin in a loop with a model of a node: which pods are evicted, and when evictions stop. With
+// KOORD_PLOTS=1, writes plots to test/plots/ in the build directory.
 #include <doctest/doctest.h>
 
 #include "test/support/evicting_node.hpp"
@@ -27,7 +27,7 @@ struct Batch : EvictingNode {
 TEST_CASE("a node that is short of memory evicts enough to get below its lower threshold, and then nothing more") {
   Batch node(step(kGiB, 4 * kGiB, 60));
   node.run(3600);
-  CHECK(node.evicted().size() == 4);  // 14 GiB to 10
+  CHECK(node.evicted().size() == 4);  // from 14 GiB to 10 GiB
   CHECK(node.evicted().back().first < 70);
   plot(node.recording(), "qos-memory-evict-usage", "others need three GiB more from 60 s on",
        {{"GiB", {"GiB"}}, {"pods", {"pods"}}});
@@ -35,14 +35,14 @@ TEST_CASE("a node that is short of memory evicts enough to get below its lower t
                                                           "pods: 7.2 6 6 6 6 6 6 6 6 6 6 6; 6 to 10\n");
 }
 
-TEST_CASE("a pod that still ends counts as gone while the need is requested again and again") {
+TEST_CASE("a pod that is ending counts as released while the request is repeated") {
   Batch node(step(kGiB, 4 * kGiB, 60));
   node.run(85);
   CHECK(node.requests() > 3);
   CHECK(node.evicted().size() == 4);
 }
 
-TEST_CASE("memory that grows further takes further pods, one by one") {
+TEST_CASE("if the usage grows further, further pods are evicted one by one") {
   Batch node([](double t) { return kGiB + t / 600 * kGiB; });
   node.run(3000);
   CHECK(node.evicted().size() >= 5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-memory-evict: asks for the eviction of pods when the node is short of memory.
+// qos-memory-evict: requests the eviction of pods when the node lacks memory.
 #include "plugins/qos-memory-evict/memory_evict.hpp"
 #include "plugins/shared/eviction/evict_strategy.hpp"
 #include "plugins/shared/sdk/joined.hpp"
@@ -29,7 +29,7 @@ class MemoryEvict final : public EvictStrategy {
              false}) {}
 
  private:
-  // The newest sample counts: memory does not wait for an average.
+  // Uses the newest sample: for memory, waiting for an average would be too late.
   Decision decide(const Situation& situation, std::uint64_t now_ns) override {
     const auto used = metrics().of_node("node_memory_usage", KOORD_AGG_LAST, now_ns, kFreshNs);
     return koord::memory_evict::decide(situation,

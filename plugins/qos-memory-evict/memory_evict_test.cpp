@@ -62,7 +62,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "BEMemoryEvict: the lowest priority goes first, then the largest user, at last unmeasured pods; pods that opted out stay") {
+    "BEMemoryEvict: the lowest priority is evicted first, then the largest user, then unmeasured pods; pods that opted out are kept") {
   Candidate unmeasured = pod("unmeasured", 0), closed = pod("closed", 9 * kGiB), ended = pod("ended", 9 * kGiB),
             other = pod("other", 9 * kGiB);
   unmeasured.used.reset();
@@ -84,14 +84,14 @@ TEST_CASE("BEMemoryEvict does not ask whether pods opted in, MemoryEvict does, a
   CHECK(names(decide(situation("MemoryEvict", pods), 75 * kGiB).demands.at(0)) == Names{"open"});
 }
 
-TEST_CASE("MemoryEvict reckons with bytes: a pod of a GiB releases a GiB") {
+TEST_CASE("MemoryEvict counts bytes: a pod of a GiB releases a GiB") {
   const Situation node = situation("MemoryEvict", {pod("a", kGiB), pod("b", kGiB)});
   const auto settled = settle(decide(node, 70 * kGiB).demands);
   REQUIRE(settled.size() == 1);
   CHECK(releases(*settled[0].victims[0].pod, settled[0].released) == kGiB);
 }
 
-TEST_CASE("MemoryAllocatableEvict: batch-memory beyond what the node has goes") {
+TEST_CASE("MemoryAllocatableEvict: batch-memory above the node's amount is released") {
   Situation node = situation("MemoryAllocatableEvict", {pod("a", 0), pod("b", 0), pod("c", 0)});
   CHECK(decide(node, {}).unknown.at(0) ==
         "MemoryAllocatableEvict: the NodeSLO does not give memoryAllocatableEvictThresholdPercent");
@@ -107,7 +107,7 @@ TEST_CASE("MemoryAllocatableEvict: batch-memory beyond what the node has goes") 
   CHECK(name_of(decide(node, {}).demands[0].released) == "kubernetes.io/batch-memory.request");
 }
 
-TEST_CASE("without a threshold, a priority, the node's memory or its use nothing is decided, and that is reported") {
+TEST_CASE("without a threshold, a priority, the node's memory or its usage nothing is decided, and that is reported") {
   Situation node = situation("MemoryEvict", {});
   CHECK(decide(node, {}).unknown.at(0) == "MemoryEvict: node_memory_usage is not measured (advisor-node-resource)");
   CHECK(decide(node, 101 * kGiB).unknown.at(0) ==
@@ -121,7 +121,7 @@ TEST_CASE("without a threshold, a priority, the node's memory or its use nothing
   CHECK(decide(node, 1).unknown.at(0) == "MemoryEvict: the NodeSLO does not give evictEnabledPriorityThreshold");
 }
 
-TEST_CASE("a feature that an invalid figure makes inactive decides nothing, the others decide") {
+TEST_CASE("a feature that an invalid value makes inactive decides nothing, but other features decide") {
   Situation node = situation("BEMemoryEvict", {pod("a", kGiB)});
   node.features = {"BEMemoryEvict", "MemoryEvict"};
   node.inactive = {{"MemoryEvict", "evictEnabledPriorityThreshold: found 0.5, expected an integer"}, {"CPUBurst", "x"}};
@@ -131,13 +131,13 @@ TEST_CASE("a feature that an invalid figure makes inactive decides nothing, the 
   CHECK(decision.unknown.empty());
 }
 
-TEST_CASE("a later feature counts on the pods that go for an earlier one") {
+TEST_CASE("a later feature counts the amounts released for an earlier one") {
   Situation node = situation("BEMemoryEvict", {pod("a", 5 * kGiB), pod("b", 5 * kGiB)});
   node.features = {"MemoryEvict", "BEMemoryEvict"};
   const auto all = decide(node, 75 * kGiB).demands;
   REQUIRE(all.size() == 2);
   CHECK(all[0].feature == "BEMemoryEvict");
-  const auto settled = settle(all);  // 7 GiB: both go for the first
+  const auto settled = settle(all);  // 7 GiB: both pods are evicted for the first one
   REQUIRE(settled.size() == 1);
   CHECK(settled[0].feature == "BEMemoryEvict");
 }
@@ -169,7 +169,7 @@ TEST_CASE("no invalid threshold of the NodeSLO evicts a pod, whatever the node u
   }
 }
 
-TEST_CASE("the plugin asks at once when memory is short, by the newest sample, and again after four seconds") {
+TEST_CASE("the plugin requests at once when memory is short, by the newest sample, and again after four seconds") {
   FakeNode node;
   FakeHost host(node, R"({"gates": ["BEMemoryEvict"]})");
   FakeSamples samples(host);
@@ -199,7 +199,7 @@ TEST_CASE("the plugin asks at once when memory is short, by the newest sample, a
   host.clock().advance(1s);
   REQUIRE(strategy.evaluate() == KOORD_OK);
   CHECK(host.context().take_evictions().size() == 1);
-  host.clock().advance(11s);  // measurements have ended
+  host.clock().advance(11s);  // no fresh samples any more
   REQUIRE(strategy.evaluate() == KOORD_OK);
   CHECK(host.context().take_evictions().empty());
 }

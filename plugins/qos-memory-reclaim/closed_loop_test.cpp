@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reclaimer on a model of a pod's memory, over hours of simulated time.
+// Runs Reclaimer on a model of a pod's memory, over hours of simulated time.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 constexpr double kMi = 1024.0 * 1024;
 constexpr double kHour = 3600;
 
-// One pod on a node with memory to spare, asked each ten seconds as the plugin does.
+// One pod on a node with enough memory, evaluated each ten seconds like in the plugin.
 struct Loop {
   explicit Loop(Workload workload, double filled_seconds) {
     plant.add("pod");
@@ -47,7 +47,7 @@ struct Loop {
     reclaimer.given(static_cast<std::int64_t>(plant.of("pod").reclaimed - before));
   }
 
-  // Percent of the windows in which tasks stalled longer than allowed.
+  // Returns the percentage of windows in which tasks stalled longer than permitted.
   double choked_percent() const {
     double choked = 0;
     for (const Sample& sample : recording.of("stalled")) choked += sample.value > Settings().pressure_percent ? 1 : 0;
@@ -62,7 +62,7 @@ struct Loop {
 
 }  // namespace
 
-TEST_CASE("closed loop: unused page cache goes, and used page cache stays") {
+TEST_CASE("closed loop: unused page cache is reclaimed, and used page cache stays") {
   Loop loop({.anonymous = constant(500 * kMi), .hot_file = constant(2000 * kMi), .streamed = 1 * kMi}, 6000);
   REQUIRE(loop.plant.of("pod").cold_bytes > 5000 * kMi);
   loop.run(6 * kHour);
@@ -78,8 +78,7 @@ TEST_CASE("closed loop: unused page cache goes, and used page cache stays") {
         "stalled: 0 0.01 0.01 0.01 0.01 0.01 0.01 0.01; 0 to 0.19\n");
 }
 
-TEST_CASE(
-    "closed loop: a pod with all of its page cache in use is tried more and more rarely, and stalls hardly ever") {
+TEST_CASE("closed loop: a pod that uses all its page cache is tried less and less often, and hardly ever stalls") {
   Loop loop({.hot_file = constant(6000 * kMi)}, 60);
   loop.run(8 * kHour);
   CHECK(loop.choked_percent() < 2);
@@ -90,7 +89,7 @@ TEST_CASE(
   CHECK(tries <= 2 * 5);
 }
 
-TEST_CASE("closed loop: it stops while the pod is short of memory from other causes, and goes on afterwards") {
+TEST_CASE("closed loop: it stops while the pod lacks memory for other reasons, and continues afterwards") {
   Loop loop({.hot_file = constant(3000 * kMi), .streamed = 2 * kMi}, 3000);
   loop.run(600);
   loop.plant.set("pod", "memory.max", std::to_string(static_cast<std::int64_t>(2500 * kMi)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-memory-reclaim: takes page cache that best-effort pods can do without, a little at a time.
+// qos-memory-reclaim: reclaims page cache that best-effort pods do not need, in small steps.
 #include <optional>
 #include <string>
 
@@ -72,7 +72,7 @@ class MemoryReclaim final : public koord::plugin::QosStrategy {
     settings_.refault_percent = config.f64("/refaultPercent").value_or(defaults.refault_percent);
   }
 
-  // Empty: nothing is missing.
+  // Reports what is missing; "": nothing.
   void report(std::string_view lack) {
     if (reported_ == lack) return;
     reported_ = lack;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin on the host's real services and a fake node.
+// Tests of the plugin on the host's real services and a fake node.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kPodDir = "kubepods/besteffort/podu1";
 constexpr std::int64_t kMi = 1 << 20;
 
-// A best-effort pod with 10 GiB of page cache on a node of cgroup v2.
+// A best-effort pod with 10 GiB of page cache on a cgroup v2 node.
 struct MemoryReclaimFixture {
   MemoryReclaimFixture() {
     stat(0);
@@ -56,7 +56,7 @@ struct MemoryReclaimFixture {
 
 }  // namespace
 
-TEST_CASE("a calm best-effort pod gives a little of its page cache") {
+TEST_CASE("a little page cache of a best-effort pod without stalls is reclaimed") {
   MemoryReclaimFixture fixture;
   CHECK(fixture.plan().empty());
   const knob::Plan plan = fixture.plan();
@@ -69,14 +69,14 @@ TEST_CASE("a calm best-effort pod gives a little of its page cache") {
         "a little of its page cache: its tasks stalled 0.00 % of the time for lack of memory, less than 1.00 %");
 }
 
-TEST_CASE("a pod that stalls gives nothing") {
+TEST_CASE("no page cache of a pod that stalls is reclaimed") {
   MemoryReclaimFixture fixture;
   fixture.plan();
   fixture.stalled(200'000);
   CHECK(fixture.plan().empty());
 }
 
-TEST_CASE("page cache that is needed again is counted in pages") {
+TEST_CASE("refaults of page cache are counted in pages") {
   MemoryReclaimFixture fixture;
   fixture.plan();
   CHECK(fixture.plan().size() == 1);
@@ -84,7 +84,7 @@ TEST_CASE("page cache that is needed again is counted in pages") {
   CHECK(fixture.plan().empty());
 }
 
-TEST_CASE("pods of other classes and those that do not run are left alone") {
+TEST_CASE("pods of other classes and those that do not run are not reclaimed from") {
   MemoryReclaimFixture fixture;
   fixture.pod.koord_qos = state::KoordQos::ls;
   fixture.publish();
@@ -97,7 +97,7 @@ TEST_CASE("pods of other classes and those that do not run are left alone") {
   CHECK(fixture.plan().empty());
 }
 
-TEST_CASE("without pressure that can be read nothing is reclaimed, and the capability is absent") {
+TEST_CASE("without readable pressure nothing is reclaimed, and the capability is absent") {
   MemoryReclaimFixture fixture;
   fixture.node.remove("cgroup/" + std::string(kPodDir) + "/memory.pressure");
   fixture.plan();
@@ -129,7 +129,7 @@ TEST_CASE("no more than the cold memory measured by advisor-cold-memory is recla
   CHECK(plan[0].inputs.back() == std::pair<std::string, std::string>("cold", std::to_string(16 * kMi)));
 }
 
-TEST_CASE("a kernel without memory.reclaim is asked again after ten minutes, and the capability is absent meanwhile") {
+TEST_CASE("a kernel without memory.reclaim is tried again after ten minutes, and the capability is absent meanwhile") {
   MemoryReclaimFixture fixture;
   fixture.plan();
   REQUIRE(fixture.plan().size() == 1);

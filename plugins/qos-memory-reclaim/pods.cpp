@@ -11,7 +11,7 @@
 namespace koord::memory_reclaim {
 namespace {
 
-constexpr std::uint64_t kColdWindow = 300'000'000'000;  // ns; how old what is known to be cold may be
+constexpr std::uint64_t kColdWindow = 300'000'000'000;  // ns; maximum age of measured cold memory
 constexpr std::string_view kStatKeys[] = {"inactive_file", "active_file", "workingset_refault_file"};
 
 std::string two_digits(double number) {
@@ -101,7 +101,7 @@ void Pods::read(Pod& pod, const std::string& dir) const {
   if (of_pressure == KOORD_OK && stalled[0] != KOORD_ABSENT) pod.reading.stalled_us = stalled[0];
 }
 
-// By handle. Empty while it is not measured.
+// Returns cold memory by handle. Empty while it is not measured.
 std::map<std::uint64_t, std::int64_t> Pods::cold_by_pod(std::uint64_t now_ns) const {
   std::map<std::uint64_t, std::int64_t> cold;
   if (!metrics_) return cold;

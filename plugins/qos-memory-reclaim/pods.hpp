@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best-effort pods that memory is reclaimed from: the open files and the Reclaimer of each. On the instance's
+// The best-effort pods from which memory is reclaimed: the open files and the Reclaimer of each pod. On the instance's
 // strand.
 #pragma once
 
@@ -18,17 +18,17 @@ namespace koord::memory_reclaim {
 class Pods {
  public:
   Pods() = default;
-  // `metrics` may be null: then cold memory is unknown.
+  // `metrics` may be null: cold memory is unknown then.
   Pods(const koord_host* host, const koord_svc_cgroup* cgroup, const koord_svc_metrics* metrics)
       : host_(host), cgroup_(cgroup), metrics_(metrics) {}
 
-  // Running pods of QoS class BE. One that stays keeps what was learnt of it.
+  // Follows the running pods of QoS class BE. A pod that is kept keeps its Reclaimer.
   void follow(const plugin::Snapshot& snapshot);
   strategy::Intents intents(std::uint64_t now_ns, const Settings& settings);
   void learn(const koord_intent_result& result);
 
   bool any() const { return !pods_.empty(); }
-  // The pressure of no pod is known: nothing is reclaimed blindly.
+  // Returns whether the pressure of no pod is readable. Without pressure nothing is reclaimed.
   bool blind() const;
 
  private:

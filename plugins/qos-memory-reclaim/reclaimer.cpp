@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr double kMostRate = 0.01, kSpeedUp = 1.25;
 constexpr std::int64_t kLeastStep = 1 << 20, kMostStep = 32 << 20;
-constexpr std::int64_t kColdShare = 8;  // of what is cold, that may be taken at once
+constexpr std::int64_t kColdShare = 8;  // divisor: maximum part of cold memory to reclaim at once
 constexpr std::chrono::nanoseconds kFirstPause = 1min, kLongestPause = 1h;
 
 }  // namespace
@@ -54,11 +54,11 @@ std::int64_t Reclaimer::want(const Reading& reading, Nanoseconds now, const Sett
 
 void Reclaimer::given(std::optional<std::int64_t> bytes) { given_ = bytes; }
 
-// Stalls count whatever their cause: a pod that is short of memory must not get less. Refaults are compared with the
-// bytes that were taken, at least with the smallest step.
+// Returns whether the last step had too high a cost. Stalls count whatever their cause, because a pod that lacks memory
+// must not get less. Refaults are compared with the reclaimed bytes, but at least with the smallest step.
 bool Reclaimer::cost_too_much(const Settings& settings) const {
   if (stalled_percent_ > settings.pressure_percent) return true;
-  if (asked_ > 0 && given_ && *given_ < asked_ / 2) return true;  // the kernel has found little: the rest is in use
+  if (asked_ > 0 && given_ && *given_ < asked_ / 2) return true;  // the kernel reclaimed little, so the rest is in use
   const double taken = static_cast<double>(std::max(given_.value_or(0), kLeastStep));
   return 100 * static_cast<double>(refaulted_) > settings.refault_percent * taken && refaulted_ >= kLeastStep;
 }
@@ -72,7 +72,7 @@ void Reclaimer::back_off(Nanoseconds now) {
 void Reclaimer::speed_up(Nanoseconds now, const Settings& settings) {
   const bool was_free = asked_ > 0 && given_ && stalled_percent_ < settings.pressure_percent / 2;
   if (was_free) rate_ = std::min(rate_ * kSpeedUp, kMostRate);
-  if (pause_ > 0ns && now - resumes_at_ > 2 * pause_) pause_ = 0ns;  // it has gone well for long enough
+  if (pause_ > 0ns && now - resumes_at_ > 2 * pause_) pause_ = 0ns;  // no problem for twice the pause
 }
 
 }  // namespace koord::memory_reclaim

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::int64_t kMi = 1 << 20, kGi = 1 << 30;
 
-// A pod with 10 GiB of page cache, looked at each ten seconds; the kernel gives what it is asked for.
+// A pod with 10 GiB of page cache, evaluated each ten seconds. The kernel reclaims what is requested.
 struct Reclaimed {
   Reclaimer reclaimer;
   Reading reading{.page_cache = 10 * kGi, .stalled_us = 0, .refaulted = 0};
   std::chrono::nanoseconds now{0};
 
-  // Percent of the time since the last poll that its tasks stalled, and bytes that were needed again.
+  // `stalled`: percentage of the time since the last call. `refaulted`: bytes since the last call.
   std::int64_t want(double stalled = 0, std::int64_t refaulted = 0) {
     now += 10s;
     if (reading.stalled_us) *reading.stalled_us += static_cast<std::int64_t>(stalled / 100 * 10'000'000);
@@ -28,7 +28,7 @@ struct Reclaimed {
     if (bytes > 0) reclaimer.given(bytes);
     return bytes;
   }
-  // Looks until it backs off no more.
+  // Evaluates until it does not back off any more.
   int pauses() {
     int count = 1;
     while (want() == 0) ++count;
@@ -38,7 +38,7 @@ struct Reclaimed {
 
 }  // namespace
 
-TEST_CASE("the first reading is only learnt from") {
+TEST_CASE("the first reading causes no reclaim") {
   Reclaimed pod;
   CHECK(pod.want() == 0);
   CHECK(pod.reclaimer.state() == Reclaimer::State::learning);
@@ -50,7 +50,7 @@ TEST_CASE("the first step is a thousandth of the page cache") {
   CHECK(pod.want() == 10 * kGi / 1000);
 }
 
-TEST_CASE("each step that cost nothing makes the next a quarter larger, up to 32 MiB") {
+TEST_CASE("each step without cost makes the next a quarter larger, up to 32 MiB") {
   Reclaimed pod;
   pod.want();
   const std::int64_t first = pod.want();
@@ -59,7 +59,7 @@ TEST_CASE("each step that cost nothing makes the next a quarter larger, up to 32
   CHECK(pod.want() == 32 * kMi);
 }
 
-TEST_CASE("stalls below the ceiling slow it down in proportion, and it does not grow with half of them") {
+TEST_CASE("stalls below the limit slow it down in proportion, and at half of the limit it does not grow") {
   Reclaimed pod;
   pod.want();
   CHECK(pod.want(0.75) == 10 * kGi / 1000 / 4);
@@ -68,7 +68,7 @@ TEST_CASE("stalls below the ceiling slow it down in proportion, and it does not 
   CHECK(pod.reclaimer.rate() == rate);
 }
 
-TEST_CASE("stalls above the ceiling stop it for a minute, and it begins small again") {
+TEST_CASE("stalls above the limit stop it for a minute, and it starts with small steps again") {
   Reclaimed pod;
   for (int i = 0; i < 10; ++i) pod.want();
   CHECK(pod.want(2) == 0);
@@ -77,7 +77,7 @@ TEST_CASE("stalls above the ceiling stop it for a minute, and it begins small ag
   CHECK(pod.reclaimer.rate() < 0.0013);
 }
 
-TEST_CASE("each pause that follows is twice as long, up to an hour") {
+TEST_CASE("each subsequent pause is twice as long, up to an hour") {
   Reclaimed pod;
   pod.want();
   pod.want();
@@ -95,14 +95,14 @@ TEST_CASE("each pause that follows is twice as long, up to an hour") {
   CHECK(last == 360);
 }
 
-TEST_CASE("stalls that go on make one pause longer, not the next one") {
+TEST_CASE("stalls that continue extend the present pause, not the next one") {
   Reclaimed pod;
   pod.want();
   for (int i = 0; i < 30; ++i) CHECK(pod.want(5) == 0);
   CHECK(pod.pauses() == 6);
 }
 
-TEST_CASE("page cache that is needed again stops it: more than a fifth of what was taken") {
+TEST_CASE("refaults stop it: more than a fifth of the reclaimed bytes") {
   Reclaimed pod;
   pod.want();
   const std::int64_t taken = pod.want();
@@ -119,7 +119,7 @@ TEST_CASE("a kernel that reclaims less than half of the requested amount has no 
   CHECK(pod.reclaimer.state() == Reclaimer::State::backing_off);
 }
 
-TEST_CASE("in shadow it stays at its first step: the cost of more is unknown") {
+TEST_CASE("in shadow mode it stays at its first step, because the cost of more is unknown") {
   Reclaimed pod;
   pod.want();
   for (int i = 0; i < 10; ++i) {
@@ -128,7 +128,7 @@ TEST_CASE("in shadow it stays at its first step: the cost of more is unknown") {
   }
 }
 
-TEST_CASE("unknown inputs give no decision: no pressure, no page cache, a total that went back") {
+TEST_CASE("unknown inputs give no decision: no pressure, no page cache, a total that decreased") {
   Reclaimed pod;
   pod.want();
   pod.reading.stalled_us.reset();
@@ -152,7 +152,7 @@ TEST_CASE("a small page cache is not reclaimed") {
   CHECK(pod.reclaimer.state() == Reclaimer::State::nothing_left);
 }
 
-TEST_CASE("where it is known what is cold, only that is taken, an eighth at once") {
+TEST_CASE("if cold memory is known, only cold memory is reclaimed, an eighth at once") {
   Reclaimed pod;
   pod.reading.cold = 160 * kMi;
   pod.want();
@@ -164,7 +164,7 @@ TEST_CASE("where it is known what is cold, only that is taken, an eighth at once
   CHECK(pod.reclaimer.state() == Reclaimer::State::nothing_left);
 }
 
-TEST_CASE("a round's budget goes to those with cold memory first, then to those with the most page cache") {
+TEST_CASE("a round's budget is given to pods with cold memory first, then to pods with the most page cache") {
   const std::vector<Claim> claims = {{10 * kMi, {}, kGi}, {10 * kMi, {}, 2 * kGi}, {10 * kMi, 5 * kMi, kMi}};
   CHECK(shares_of(claims, 100 * kMi) == std::vector<std::int64_t>{10 * kMi, 10 * kMi, 10 * kMi});
   CHECK(shares_of(claims, 15 * kMi) == std::vector<std::int64_t>{0, 5 * kMi, 10 * kMi});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits a round's budget between the pods' page caches: reclaiming blocks the strand that decides on knobs, so a round
-// has an end. Pure.
+// Divides a round's budget among the pods' page caches. A round needs a limit, because reclaiming blocks the strand
+// that decides on knobs. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@
 
 namespace koord::memory_reclaim {
 
-inline constexpr std::int64_t kBudget = 128 << 20;  // bytes a round, of all pods together
+inline constexpr std::int64_t kBudget = 128 << 20;  // bytes per round for all pods together
 
 struct Claim {
   std::int64_t want = 0;             // bytes
-  std::optional<std::int64_t> cold;  // known to be cold
+  std::optional<std::int64_t> cold;  // measured cold memory
   std::int64_t page_cache = 0;
 };
 
-// In the order of the claims. Those with cold memory come first, the most of it before the others, then those with the
-// most page cache; each has what it wants, until nothing is left. Less than 1 MiB is nothing.
+// Returns the shares in the order of the claims. Claims with cold memory are served first, those with the most cold
+// memory before others, then those with the most page cache. Each gets the wanted amount until the budget is used up. A
+// share below 1 MiB becomes 0.
 std::vector<std::int64_t> shares_of(const std::vector<Claim>& claims, std::int64_t budget = kBudget);
 
 }  // namespace koord::memory_reclaim

@@ -26,7 +26,7 @@ void each_domain(std::string_view schemata, std::string_view resource, Take take
   }
 }
 
-// The longest run of ways with neighbouring bits.
+// Returns the longest run of ways with adjacent bits.
 std::pair<std::size_t, std::size_t> longest_run(const std::vector<unsigned>& ways, std::size_t begin, std::size_t end) {
   std::pair<std::size_t, std::size_t> longest(begin, begin);
   for (std::size_t from = begin; from < end;) {

@@ -13,12 +13,12 @@ namespace {
 using Range = slo::PodResctrl::Range;
 using strategy::Intent;
 
-// A requested group, and its requester.
+// A requested group, and the requester.
 struct Group {
   std::string name, origin;
   slo::PodResctrl share;
   bool is_class = false;
-  bool restricts = false;  // else it is there to be measured only
+  bool restricts = false;  // false: the group is only for measuring
 };
 
 bool is_whole(const slo::PodResctrl& share) {
@@ -31,7 +31,7 @@ const slo::ResctrlQos* resctrl_of(const slo::ResourceQos& strategy, std::uint32_
   return section && section->resctrl && section->resctrl->enable.value_or(false) ? &*section->resctrl : nullptr;
 }
 
-// Best-effort first: that is the group which others are protected from.
+// Returns the groups of classes. Best-effort comes first, because other groups are protected from it.
 std::vector<Group> class_groups(const slo::ResourceQos& strategy, slo::Problems& problems) {
   std::vector<Group> groups;
   for (const auto& [qos, section] :
@@ -56,14 +56,15 @@ std::vector<Group> class_groups(const slo::ResourceQos& strategy, slo::Problems&
   return groups;
 }
 
-// The host refuses a whole plan with a group of another name (is_group_name() in core/knob/knob_table.cpp).
+// Returns whether the uid is valid in a group name. The host refuses a whole plan with an invalid name (is_group_name()
+// in core/knob/knob_table.cpp).
 bool can_name_group(const std::string& uid) {
   constexpr std::size_t kLongestGroupName = 255;
   return !uid.empty() && group_of_pod(uid).size() <= kLongestGroupName &&
          uid.find_first_of(std::string_view("/\n\0", 3)) == std::string::npos;
 }
 
-// A pod that has its group already keeps it before one that wants one.
+// Returns the groups of pods. Pods with an existing group come before pods that request one.
 std::vector<Group> pod_groups(const std::vector<Pod>& pods, const std::set<std::string>& there,
                               slo::Problems& problems) {
   std::vector<Group> groups;
@@ -99,7 +100,7 @@ class Sharing {
   bool is_made(const std::string& group) const { return made_.contains(group); }
 
  private:
-  // "0=f;1=f" of the caches that have a share. `of`: text of a cache's; empty: none.
+  // Returns text like "0=f;1=f" for the caches with a share. `of`: returns the text of a cache; empty: no share.
   template <class Of>
   static std::string line(const std::vector<std::uint32_t>& ids, Of of) {
     std::string text;
@@ -143,7 +144,7 @@ class Sharing {
     }
     report_missing_caches(group, bandwidth->ids, group.share.mb_of_cache);
     const bool has_default =
-        bandwidth->unit == BandwidthUnit::megabytes;  // a new group has no limit, which is no number of the knob
+        bandwidth->unit == BandwidthUnit::megabytes;  // a new group has no limit, and the knob has no number for that
     const std::string value = line(bandwidth->ids, [&](std::uint32_t id) -> std::string {
       const auto own = group.share.mb_of_cache.find(id);
       const slo::Number percent =
@@ -158,7 +159,7 @@ class Sharing {
     add(group, "resctrl.mb", value, "a share of the memory bandwidth", std::move(inputs));
   }
 
-  // The amount for 100 % of a domain, in the unit; nothing: unknown.
+  // Returns the amount for 100 % of a domain, in the unit; nullopt: unknown.
   std::optional<std::int64_t> domain_units(BandwidthUnit unit) const {
     switch (unit) {
       case BandwidthUnit::eighths:
@@ -245,7 +246,7 @@ Plan plan(const Inputs& inputs) {
 
   const auto others = static_cast<std::size_t>(
       std::count_if(there.begin(), there.end(), [](const std::string& name) { return !is_ours(name); }));
-  const std::size_t taken = others + 1;  // and that of all other threads
+  const std::size_t taken = others + 1;  // plus the default group of all other threads
   std::size_t left = inputs.hardware->closids > taken ? inputs.hardware->closids - taken : 0;
   Sharing sharing(inputs, plan);
   for (const Group& group : groups) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a node: the hardware that is found there, and the plugin on the host's services.
+// Tests of the hardware found in a node's files, and of the plugin on the host's services.
 #include <doctest/doctest.h>
 
 #include "plugins/qos-resctrl/hardware.hpp"
@@ -16,7 +16,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// As mounted on a machine of two sockets with caches of 11 parts; each file with the kernel's newline and spaces.
+// Creates files like on a machine with two sockets with caches of 11 parts; each file has the kernel's newline and
+// spaces.
 void make_resctrl(FakeNode& node) {
   node.write("proc/filesystems", "nodev\tsysfs\nnodev\tresctrl\n");
   node.write("proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu cat_l3 mba\n");
@@ -62,7 +63,7 @@ constexpr const char* kSlo =
 
 }  // namespace
 
-TEST_CASE("hardware comes from the mounted tree, the number of groups is the lowest of any resource") {
+TEST_CASE("hardware is read from the mounted tree, and the number of groups is the lowest of any resource") {
   FakeNode node;
   make_resctrl(node);
   const auto hardware = read_hardware(node.roots());
@@ -84,7 +85,7 @@ TEST_CASE("the unit of bandwidth follows from the CPU's vendor and from the moun
   CHECK(read_hardware(node.roots())->bandwidth->unit == BandwidthUnit::megabytes);
 }
 
-TEST_CASE("a CPU that shares out only one of both is used for that") {
+TEST_CASE("a CPU that can divide only one of cache and bandwidth is used for that one") {
   FakeNode node;
   make_resctrl(node);
   node.write("resctrl/schemata", "    MB:0=100\n");
@@ -98,7 +99,7 @@ TEST_CASE("a CPU that shares out only one of both is used for that") {
             .text.starts_with("the CPU can share out neither its L3 cache nor memory bandwidth"));
 }
 
-TEST_CASE("a node without resctrl, with it not mounted, or mounted with cdp says which") {
+TEST_CASE("the error distinguishes resctrl that is missing, not mounted, or mounted with cdp") {
   FakeNode node;
   node.write("proc/filesystems", "nodev\tsysfs\n");
   CHECK(read_hardware(node.roots()).error().text.starts_with("no resource control"));
@@ -109,7 +110,7 @@ TEST_CASE("a node without resctrl, with it not mounted, or mounted with cdp says
   CHECK(read_hardware(node.roots()).error().text.starts_with("resctrl is mounted with cdp"));
 }
 
-TEST_CASE("the plugin proposes groups for the NodeSLO's classes and for pods that ask for one") {
+TEST_CASE("the plugin proposes groups for the NodeSLO's classes and for pods that request one") {
   Node node;
   REQUIRE(node.strategy.init() == KOORD_OK);
   CHECK(node.proposed().empty());
@@ -134,7 +135,7 @@ TEST_CASE("the plugin proposes nothing for a class with an invalid section, nor 
                                  "resctrl.group kubepods/besteffort/podu1 koord-BE"});
 }
 
-TEST_CASE("the host takes the plugin's plan whatever uid a pod with an annotation has") {
+TEST_CASE("the host accepts the plugin's plan whatever uid a pod with an annotation has") {
   Node node;
   REQUIRE(node.strategy.init() == KOORD_OK);
   for (const std::string& uid : {std::string("a\nb"), std::string("a\0b", 3), std::string(246, 'a')}) {
@@ -153,14 +154,14 @@ TEST_CASE("the plugin reports the CPU's features as capabilities") {
   CHECK(node.host.capabilities().find("resctrl_mb")->state == koord::service::CapabilityState::absent);
 }
 
-TEST_CASE("a node without resctrl has no such plugin, and the reason says why") {
+TEST_CASE("on a node without resctrl the plugin is absent with the reason") {
   Node node;
   node.node.remove("resctrl");
   CHECK(node.strategy.init() == KOORD_E_UNSUPPORTED);
   CHECK(node.strategy.why().starts_with("resctrl is not mounted at "));
 }
 
-TEST_CASE("on AMD a setting says what all of the bandwidth is") {
+TEST_CASE("on AMD a setting defines the whole bandwidth") {
   Node node(R"({"amdDomainGBps": 40})");
   node.node.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
   node.node.write("resctrl/info/MB/bandwidth_gran", "1\n");

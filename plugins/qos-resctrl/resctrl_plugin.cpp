@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-resctrl: parts of the last-level cache and of the memory bandwidth for QoS classes and pods.
+// qos-resctrl: assigns parts of the last-level cache and of the memory bandwidth to QoS classes and pods.
 #include <chrono>
 #include <set>
 #include <utility>

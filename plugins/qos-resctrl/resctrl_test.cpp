@@ -55,7 +55,7 @@ Texts texts(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("a range of percent is a run of the cache's parts, both ends rounded up") {
+TEST_CASE("a percent range is a run of the cache's parts, with both ends rounded up") {
   CHECK(mask(0x3ff, 10, 80) == "fe");
   CHECK(mask(0x7ff, 10, 50) == "3c");
   CHECK(mask(0x7ff, 0, 30) == "f");
@@ -63,22 +63,21 @@ TEST_CASE("a range of percent is a run of the cache's parts, both ends rounded u
   CHECK(mask(0x7ff, 0, 100) == "7ff");
 }
 
-TEST_CASE("no range is so narrow that the group has no part, nor fewer than the CPU wants") {
+TEST_CASE("a narrow range still gives a group at least one part, and the CPU's minimum") {
   CHECK(mask(0x7ff, 1, 9) == "2");
   CHECK(mask(0x7ff, 99, 100) == "400");
   CHECK(hexadecimal(mask_of(cache_of(0x7ff, 2), 0, 5)) == "3");
   CHECK(hexadecimal(mask_of(cache_of(0x7ff, 2), 95, 100)) == "600");
 }
 
-TEST_CASE(
-    "if the parts of a cache are not all in a row a group gets a run, and all of its parts if the CPU takes gaps") {
+TEST_CASE("if the parts of a cache are not adjacent a group gets a run, or all its parts if the CPU permits gaps") {
   CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, false), 0, 100)) == "f");
   CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, true), 0, 100)) == "f0f");
   CHECK(hexadecimal(mask_of(cache_of(0xf0f, 1, true), 25, 75)) == "30c");
   CHECK(hexadecimal(mask_of(cache_of(0xf5, 3, false), 0, 40)) == "f0");
 }
 
-TEST_CASE("bandwidth in percent goes up to the CPU's step, and not below its least") {
+TEST_CASE("bandwidth in percent is rounded up to the CPU's step, and is at least its minimum") {
   const Bandwidth intel{.unit = BandwidthUnit::percent, .least = 10, .step = 10, .unlimited = 100, .ids = {0}};
   CHECK(bandwidth_of(intel, 85, 100) == 90);
   CHECK(bandwidth_of(intel, 90, 100) == 90);
@@ -86,14 +85,14 @@ TEST_CASE("bandwidth in percent goes up to the CPU's step, and not below its lea
   CHECK(bandwidth_of(intel, 100, 100) == 100);
 }
 
-TEST_CASE("on AMD it is eighths of GB/s of a domain, and 100 percent is no limit") {
+TEST_CASE("on AMD it is in eighths of a domain's GB/s, and 100 percent is no limit") {
   const Bandwidth amd{.unit = BandwidthUnit::eighths, .least = 1, .step = 1, .unlimited = 2048, .ids = {0}};
   CHECK(bandwidth_of(amd, 80, 160) == 128);
   CHECK(bandwidth_of(amd, 100, 160) == 2048);
   CHECK(bandwidth_of(amd, 1, 10) == 1);
 }
 
-TEST_CASE("domains of a line are those that it names, whatever their order, spaces and gaps") {
+TEST_CASE("domains of a line are parsed in any order, with spaces and gaps") {
   const char* schemata = "    MB:4=100;0=2048\n    L3:0=7ff;8=fff\nL3CODE:1=3\n";
   CHECK(domains_in(schemata, "L3") == std::vector<std::uint32_t>{0, 8});
   CHECK(domains_in(schemata, "MB") == std::vector<std::uint32_t>{0, 4});
@@ -117,7 +116,7 @@ TEST_CASE("an enabled class has a group with its part of each cache and of the b
   CHECK(plan.problems.empty());
 }
 
-TEST_CASE("a class that is off has no group, and LSE goes with LSR") {
+TEST_CASE("a class that is off has no group, and LSE uses the group of LSR") {
   ResctrlFixture fixture;
   fixture.strategy.be = part(0, 30, 50, false);
   fixture.strategy.lsr = part(0, 100, 100);
@@ -128,7 +127,7 @@ TEST_CASE("a class that is off has no group, and LSE goes with LSR") {
                                                "resctrl.group pod-u2 koord-LSR"});
 }
 
-TEST_CASE("a pod's annotation gives it a group of its own, by cache where it says so") {
+TEST_CASE("a pod's annotation gives it its own group, with shares by cache if given") {
   ResctrlFixture fixture;
   fixture.strategy.be = part(0, 30, 100);
   koord::slo::PodResctrl own = own_range(0, 50);
@@ -142,7 +141,7 @@ TEST_CASE("a pod's annotation gives it a group of its own, by cache where it say
 }
 
 TEST_CASE(
-    "a pod with a uid that cannot name a group has none of its own and is named; it stays in its class's group, and the others keep theirs") {
+    "a pod with a uid that is invalid in a group name gets no own group and is reported; it uses its class's group") {
   using namespace std::string_literals;
   for (const std::string& uid : {""s, "a/b"s, "a\nb"s, "a\0b"s, std::string(246, 'a')}) {
     CAPTURE(uid);
@@ -164,7 +163,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "the CPU's groups go to classes that restrict, to pods that have one, to others; those without one are reported") {
+    "the CPU's groups are assigned to restricting classes, then to pods that have one, then to others; the rest is reported") {
   ResctrlFixture fixture;
   fixture.hardware.closids = 4;
   fixture.inputs.groups = {"crio-high", "koord-pod-u2", "koord-pod-gone"};
@@ -185,7 +184,7 @@ TEST_CASE(
   CHECK(texts(::plan(fixture.inputs)).back() == "resctrl.group pod-u2 koord-pod-u2");
 }
 
-TEST_CASE("features that this CPU lacks are reported for those that request them, and the rest holds") {
+TEST_CASE("features that this CPU lacks are reported for classes that request them, and the rest is applied") {
   ResctrlFixture fixture;
   fixture.strategy.be = part(0, 30, 50);
   fixture.strategy.lsr = part(0, 100, 100);
@@ -199,7 +198,7 @@ TEST_CASE("features that this CPU lacks are reported for those that request them
   CHECK(plan.problems.size() == 2);
 }
 
-TEST_CASE("MiB/s are proposed once it is known what all of them are, and no limit is not a number") {
+TEST_CASE("MiB/s are proposed once the whole bandwidth is known, and no limit has no number") {
   ResctrlFixture fixture;
   fixture.hardware.bandwidth->unit = BandwidthUnit::megabytes;
   fixture.hardware.bandwidth->step = fixture.hardware.bandwidth->least = 1;
@@ -218,7 +217,7 @@ TEST_CASE("MiB/s are proposed once it is known what all of them are, and no limi
 }
 
 TEST_CASE(
-    "a class with an empty range is inactive with its bandwidth, a cache that is missing is reported and the rest holds") {
+    "a class with an empty range is inactive including its bandwidth; a missing cache is reported, other values apply") {
   ResctrlFixture fixture;
   fixture.strategy.be = part(30, 30, 50);
   koord::slo::PodResctrl own = own_range(0, 50);
@@ -246,7 +245,7 @@ TEST_CASE("a group of the agent without an intent for a minute is removed, other
   CHECK(stale.update(groups, {intent}, kStart + StaleGroups::kStaleAfterNs + 2).empty());
 }
 
-TEST_CASE("a stale group is asked to be removed unless it is proposed again just now") {
+TEST_CASE("a stale group is removed unless it is proposed again in this round") {
   ResctrlFixture fixture;
   fixture.inputs.stale = {"koord-BE", "koord-pod-gone"};
   fixture.strategy.be = part(0, 30, 100);

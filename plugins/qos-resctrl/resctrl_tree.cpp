@@ -38,7 +38,7 @@ std::optional<Cache> read_cache(const std::string& root, const std::string& sche
   return cache;
 }
 
-// "resctrl /sys/fs/resctrl resctrl rw,relatime,mba_MBps 0 0", as /proc/mounts has it.
+// Returns whether /proc/mounts has a line like "resctrl /sys/fs/resctrl resctrl rw,relatime,mba_MBps 0 0".
 bool is_in_megabytes(const NodeRoots& roots) {
   std::string text = node::read_text(roots.proc + "/1/mounts").value_or("");
   if (text.empty()) text = node::read_text(roots.proc + "/self/mounts").value_or("");
@@ -67,7 +67,7 @@ std::optional<Bandwidth> read_bandwidth(const NodeRoots& roots, const std::strin
   if (is_in_megabytes(roots)) {
     bandwidth.unit = BandwidthUnit::megabytes;
     bandwidth.unlimited = kMostMegabytes;
-    bandwidth.least = bandwidth.step = 1;  // those files are in percent
+    bandwidth.least = bandwidth.step = 1;  // the files with the minimum and the step are in percent
   } else if (is_amd(roots)) {
     bandwidth.unit = BandwidthUnit::eighths;
     bandwidth.unlimited = std::max(kMostEighths, static_cast<std::int64_t>(largest_in(schemata, "MB", 10)));

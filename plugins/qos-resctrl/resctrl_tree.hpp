@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of resctrl as values. Only reads.
+// Reads the tree of resctrl. Never writes.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace koord::rdt {
 
-// Returns the resources that can be divided here; an error says why none can.
+// Returns the resources that this node can divide; an error has the reason why it has no such resources.
 Result<Hardware> read_hardware(const NodeRoots& roots);
 
-// The groups that there are, sorted, without that of all others.
+// Returns the names of existing groups, sorted, without the default group.
 std::vector<std::string> read_groups(const std::string& resctrl_root);
 
 }  // namespace koord::rdt

@@ -10,8 +10,8 @@
 namespace koord::system_knobs {
 namespace {
 
-// The range of koordlet. Another bound is our own: at most a twentieth of the node's memory is kept free. With more,
-// too little is left for pods.
+// koordlet's range. We add another limit: at most a twentieth of the node's memory is kept free, because otherwise too
+// little is left for pods.
 constexpr std::int64_t kLeastMinFreeKb = 10240, kMostMinFreeKb = 10485760;
 constexpr std::int64_t kMostMinFreeShare = 20;
 constexpr std::int64_t kMostWatermarkScale = 400;
@@ -73,7 +73,7 @@ class Planner {
             {{"memory_kbytes", number(memory_kb)}, {std::string(kField), number(factor)}});
   }
 
-  // As the kernel spells it, "NAME" or "NO_NAME".
+  // Adds "NAME" or "NO_NAME", as the kernel spells it.
   void sched_feature(const std::string& feature, bool on) {
     const bool is_name = !feature.empty() && feature.size() <= 64 && !feature.starts_with("NO_") &&
                          feature.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos;

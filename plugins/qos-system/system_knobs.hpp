@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knobs of the node's kernel that a NodeSLO's systemStrategy sets. Pure: values in, proposals out.
+// Computes the kernel knobs of a NodeSLO's systemStrategy. Pure: values in, proposals out.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace koord::system_knobs {
 
 struct Plan {
   strategy::Intents intents;
-  slo::Problems problems;  // values that were requested and not proposed, and why
+  slo::Problems problems;  // values that were requested but not proposed, with the reason
 };
 
-// `memory`: of the node, bytes; nullopt: unknown, then knobs computed from it are not proposed.
+// `memory`: the node's memory in bytes; nullopt: unknown, so knobs computed from it are not proposed.
 Plan plan(const slo::System& strategy, std::optional<std::int64_t> memory);
 
 }  // namespace koord::system_knobs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-system: the knobs of the node's kernel that a NodeSLO's systemStrategy asks for.
+// qos-system: sets the node's kernel knobs that a NodeSLO's systemStrategy requests.
 #include <algorithm>
 #include <optional>
 #include <string>

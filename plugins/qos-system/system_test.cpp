@@ -50,14 +50,14 @@ TEST_CASE(
   CHECK(system_knobs::plan({.min_free_kbytes_factor = INT64_MAX}, INT64_MAX).intents.empty());
 }
 
-TEST_CASE("free memory of a node with unknown memory is not computed") {
+TEST_CASE("for a node with unknown memory no free memory is computed") {
   const system_knobs::Plan plan =
       system_knobs::plan({.min_free_kbytes_factor = 100, .watermark_scale_factor = 150}, std::nullopt);
   CHECK(shown(plan) == Lines{"vm.watermark_scale_factor = 150"});
   CHECK(plan.problems.empty());
 }
 
-TEST_CASE("plain values go to their knobs unchanged") {
+TEST_CASE("plain values are proposed unchanged") {
   const slo::System strategy{.watermark_scale_factor = 9,
                              .memcg_reap_background = 1,
                              .sched_group_identity_enabled = 0,
@@ -69,7 +69,7 @@ TEST_CASE("plain values go to their knobs unchanged") {
               "pagecache_limit.enabled = 1"});
 }
 
-TEST_CASE("a value that every kernel refuses is not proposed, and reported") {
+TEST_CASE("a value that every kernel refuses is not proposed but reported") {
   const system_knobs::Plan plan =
       system_knobs::plan({.sched_group_identity_enabled = 2, .sched_idle_saver_wmark = -1}, {});
   CHECK(plan.intents.empty());
@@ -77,7 +77,7 @@ TEST_CASE("a value that every kernel refuses is not proposed, and reported") {
   CHECK(plan.problems[0] == "systemStrategy.schedGroupIdentityEnabled: found 2, expected a number from 0 to 1");
 }
 
-TEST_CASE("each feature of the scheduler is an intent of its own, a name of no feature is reported") {
+TEST_CASE("each feature of the scheduler is a separate intent, and an unknown name is reported") {
   const slo::System strategy{
       .sched_features = {{"ID_EXPELLER_SHARE_CORE", false}, {"SIS_UTIL", true}, {"NO_X", true}, {"a\nb", true}}};
   const system_knobs::Plan plan = system_knobs::plan(strategy, {});
@@ -85,7 +85,7 @@ TEST_CASE("each feature of the scheduler is an intent of its own, a name of no f
   CHECK(plan.problems.size() == 2);
 }
 
-TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, and the others are") {
+TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, but other knobs are") {
   test::FakeNode node;
   test::FakeHost host(node);
   test::FakeInstance strategy(host, koord_entry_v1());
@@ -106,7 +106,7 @@ TEST_CASE("a knob that this kernel lacks is not proposed again for ten minutes, 
   CHECK(proposed() == Lines{"vm.watermark_scale_factor", "memcg_reaper.reap_background"});
 }
 
-TEST_CASE("the plugin proposes what the NodeSLO says of the node's own memory, and nothing more when it says nothing") {
+TEST_CASE("the plugin proposes the NodeSLO's values for the node's own memory, and nothing if it has none any more") {
   test::FakeNode node;
   test::FakeHost host(node);
   test::FakeInstance strategy(host, koord_entry_v1());

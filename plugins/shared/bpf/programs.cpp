@@ -31,7 +31,7 @@ thread_local std::string* first_warning = nullptr;
   return 0;
 }
 
-// libbpf says on stderr why it refuses; in its lifetime the first such line is kept here instead.
+// libbpf prints to stderr why it refuses an object. While a Warnings exists, it keeps the first such line instead.
 class Warnings {
  public:
   Warnings() : before_(libbpf_set_print(keep_first_warning)) { first_warning = &text_; }
@@ -65,7 +65,7 @@ Result<bpf_map*> find_map(bpf_object* object, const char* name) {
   return map;
 }
 
-// Where in the section of constants this one stands.
+// Returns the offset of the constant in the section .rodata.
 std::optional<std::uint32_t> offset_of(const btf* types, std::string_view constant) {
   const int section = btf__find_by_name_kind(types, ".rodata", BTF_KIND_DATASEC);
   if (section < 0) return std::nullopt;
@@ -100,7 +100,7 @@ Result<void> apply(bpf_object* object, const LoadOptions& options) {
   return {};
 }
 
-// An iterator runs while its file is read; it prints nothing.
+// Runs an iterator once: it runs while its file is read. It prints nothing.
 Result<void> run_iterator(const bpf_link* link) {
   UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
   if (!iterator) return system_error(errno, "cannot list the threads in the kernel");
@@ -112,8 +112,9 @@ Result<void> run_iterator(const bpf_link* link) {
   return {};
 }
 
-// With a given path libbpf searches only there. Without it, libbpf also searches the modules' types for anything that
-// the kernel lacks. That takes CAP_SYS_ADMIN, and the libbpf of Debian 12 refuses the programs without it.
+// Returns the file with the kernel's types, or null if it does not exist. With a path, libbpf searches only this file.
+// Without a path, it also searches the types of modules for names that the kernel lacks. This needs CAP_SYS_ADMIN, and
+// the libbpf of Debian 12 refuses the programs without it.
 const char* types_of_kernel() {
   constexpr const char* kFile = "/sys/kernel/btf/vmlinux";
   return ::access(kFile, R_OK) == 0 ? kFile : nullptr;
@@ -181,7 +182,7 @@ Result<std::uint32_t> possible_cpus() {
   return static_cast<std::uint32_t>(cpus);
 }
 
-// Before 5.13 the kernel has no batches of per-CPU arrays.
+// Linux before 5.13 has no batch operations for per-CPU arrays, so entries may have to be read one by one.
 Result<void> read_array(int map, std::uint32_t n, void* values, std::size_t entry_bytes) {
   std::vector<std::uint32_t> keys(n);
   std::uint32_t next = 0, count = n;

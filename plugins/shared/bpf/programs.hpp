@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs owns an object of programs that were loaded into the kernel: it starts them and gives the descriptors of
-// their maps; with it they leave the kernel. MappedArray is a map of integers that the kernel shares with us. Used by
-// one thread at a time.
+// Programs owns BPF programs that are loaded into the kernel: it starts them and returns the descriptors of their maps.
+// Its destructor unloads them. MappedArray is a map of integers in memory shared with the kernel. Used by one thread at
+// a time.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct bpf_object;
 
 namespace koord::bpf {
 
-// An object file in the header that bpftool generated.
+// An object file, from the header that bpftool generated.
 struct ObjectFile {
   const char* name = nullptr;
   const void* bytes = nullptr;
@@ -28,30 +28,30 @@ struct ObjectFile {
 };
 
 struct LoadOptions {
-  std::string btf;  // file with the kernel's types; empty: the kernel's own
-  // In the order in which they are started; no others are loaded.
+  std::string btf;  // file with the kernel's types; empty: the types of the running kernel
+  // The programs to load, in the order in which they are started. Others are not loaded.
   std::vector<std::string_view> programs;
   std::vector<std::pair<const char*, std::uint32_t>> map_entries;
-  std::vector<const char*> unused_maps;                         // by those programs
-  std::vector<std::pair<const char*, std::int32_t>> constants;  // `const volatile int`s of the programs
+  std::vector<const char*> unused_maps;                         // maps that those programs do not use
+  std::vector<std::pair<const char*, std::int32_t>> constants;  // values of the programs' `const volatile int`s
 };
 
 class Programs {
  public:
-  // An error says in the kernel's or libbpf's words what was refused.
+  // An error has the message of the kernel or of libbpf.
   static Result<Programs> load(const ObjectFile& file, LoadOptions options);
 
-  // Until this object ends. A program that iterates is run once, to its end.
+  // Attaches the programs; they stay attached until this object ends. Runs an iterator once, to its end.
   Result<void> start();
 
-  // Runs a program that iterates once more, to its end.
+  // Runs an iterator again, to its end.
   Result<void> run(const char* iterator) { return start(iterator); }
 
-  // How often the kernel left a program out because it had interrupted itself on a CPU; 0 before Linux 5.12, which does
-  // not count it.
+  // Returns how often the kernel skipped a program because it had interrupted itself on a CPU. 0 before Linux 5.12,
+  // which does not count this.
   std::uint64_t missed() const;
 
-  // The descriptor of a map that is in the object.
+  // Returns the descriptor of a map of the object.
   int map(const char* name) const;
   bool is_per_cpu(const char* map) const;
 
@@ -70,23 +70,25 @@ class Programs {
   std::vector<std::unique_ptr<bpf_link, Close>> links_;
 };
 
-// How many copies of its values a per-CPU map has.
+// Returns the number of copies of each value in a per-CPU map.
 Result<std::uint32_t> possible_cpus();
 
-// Reads the first n entries of an array into `values`. `entry_bytes`: of one, with all CPUs' copies if it is per CPU.
+// Reads the first n entries of an array into `values`. `entry_bytes`: size of an entry, with the copies of all CPUs if
+// the map is per CPU.
 Result<void> read_array(int map, std::uint32_t n, void* values, std::size_t entry_bytes);
 
-// Takes all entries out of a hash that has at most as many as `keys` and `values` have places. Returns their number.
+// Removes all entries of a hash and returns their number. `keys` and `values` must have room for all entries.
 Result<std::uint32_t> take_all(int map, std::span<std::uint32_t> keys, std::span<std::uint64_t> values);
 
-// Takes entries out of a hash, at most as many as `keys` and `values` have places.
+// Result of removing entries from a hash: at most as many entries as `keys` and `values` have room for.
 struct Taken {
   std::uint32_t count = 0;
-  bool is_empty = false;  // the hash, afterwards
+  bool is_empty = false;  // whether the hash is empty afterwards
 };
 Result<Taken> take_some(int map, std::uint32_t places, void* keys, void* values);
 
-// Reads the entries of a hash that has at most as many as `keys` and `values` have places. Returns their number.
+// Reads all entries of a hash and returns their number. `keys` and `values` must have room for `places` entries, at
+// least as many as the hash has.
 Result<std::uint32_t> read_hash(int map, std::uint32_t places, void* keys, void* values);
 
 class MappedArray {
@@ -97,7 +99,7 @@ class MappedArray {
   ~MappedArray();
   static Result<MappedArray> open(int map, std::size_t entries);
 
-  // The kernel changes them at any time: load and store whole entries.
+  // The kernel changes entries at any time, so load() and store() access whole entries atomically.
   std::uint64_t load(std::size_t i) const { return __atomic_load_n(&entries_[i], __ATOMIC_RELAXED); }
   void store(std::size_t i, std::uint64_t value) { __atomic_store_n(&entries_[i], value, __ATOMIC_RELAXED); }
   std::size_t size() const { return entries_.size(); }

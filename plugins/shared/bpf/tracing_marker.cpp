@@ -41,7 +41,7 @@ Result<void> examine(const MarkerOptions& options, const std::string& path) {
   const std::string_view boot_id = trim(*content);
   const bool is_of_earlier_boot = boot_id.size() == kBootIdLength && boot_id != options.boot_id;
   if (is_of_earlier_boot && !options.rearm) return went_down(options, path, boot_id);
-  if (!is_of_earlier_boot && is_held(path)) return {};  // another instance
+  if (!is_of_earlier_boot && is_held(path)) return {};  // another running instance holds it
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_error(errno, "cannot remove '" + path + "'");
   return {};
 }
@@ -59,7 +59,7 @@ Result<TracingMarker> TracingMarker::set(const MarkerOptions& options) {
   if (options.boot_id.size() != kBootIdLength)
     return invalid("the boot id is '" + options.boot_id + "', expected " + std::to_string(kBootIdLength) +
                    " characters");
-  std::error_code ignored;  // the list says what is wrong
+  std::error_code ignored;  // the list itself reports the error
   std::filesystem::create_directories(options.directory, ignored);
   const std::string prefix = options.owner + ".tracing-";
   for (const std::string& name : TRY(list_directory(options.directory)))

@@ -17,7 +17,7 @@ namespace {
 const std::string kThisBoot = "11111111-1111-1111-1111-111111111111";
 const std::string kEarlierBoot = "22222222-2222-2222-2222-222222222222";
 
-// A state directory.
+// A temporary state directory.
 struct Place {
   explicit Place(std::string_view left_behind = {}) {
     if (!left_behind.empty()) node.write("state/advisor-x.tracing-abcdef", left_behind);
@@ -31,7 +31,7 @@ struct Place {
 
 }  // namespace
 
-TEST_CASE("a marker holds the boot id as long as its owner traces, and is gone afterwards") {
+TEST_CASE("a marker contains the boot id while its owner traces, and is removed afterwards") {
   Place place;
   {
     auto marker = TracingMarker::set(place.options());
@@ -54,14 +54,14 @@ TEST_CASE("a marker of an earlier boot of the machine keeps tracing off, and exp
   }
 }
 
-TEST_CASE("an operator re-arms by the setting, which takes the old marker away") {
+TEST_CASE("an operator re-arms tracing by the setting, which removes the old marker") {
   Place place(kEarlierBoot);
   { REQUIRE(TracingMarker::set(place.options(true))); }
   CHECK(place.files().size() == 1);
   CHECK(TracingMarker::set(place.options()));
 }
 
-TEST_CASE("an operator re-arms by deleting the file") {
+TEST_CASE("an operator re-arms tracing by deleting the file") {
   Place place(kEarlierBoot);
   REQUIRE_FALSE(TracingMarker::set(place.options()));
   place.node.remove("state/advisor-x.tracing-abcdef");
@@ -73,7 +73,7 @@ TEST_CASE("a marker that a killed process left in this boot of the machine is ig
   const pid_t child = ::fork();
   if (child == 0) {
     auto marker = TracingMarker::set(place.options());
-    ::_exit(marker ? 0 : 1);  // as if killed: no destructor runs
+    ::_exit(marker ? 0 : 1);  // like a kill: no destructor runs
   }
   int status = -1;
   REQUIRE(::waitpid(child, &status, 0) == child);
@@ -83,7 +83,7 @@ TEST_CASE("a marker that a killed process left in this boot of the machine is ig
   CHECK(place.files().size() == 1);
 }
 
-TEST_CASE("an instance that is replaced leaves the marker of its successor") {
+TEST_CASE("an instance that is replaced does not remove the marker of its successor") {
   Place place;
   auto old_instance = TracingMarker::set(place.options());
   REQUIRE(old_instance);
@@ -100,13 +100,13 @@ TEST_CASE("a marker of another plugin has no effect") {
   CHECK(TracingMarker::set(place.options()));
 }
 
-TEST_CASE("a marker that was not whole when the machine went down was not traced under, and is taken away") {
+TEST_CASE("an incomplete marker of a machine that went down is removed, because tracing had not begun") {
   Place place("2222");
   CHECK(TracingMarker::set(place.options()));
   CHECK(place.files().size() == 1);
 }
 
-TEST_CASE("where its directory cannot be made a marker cannot be set, and the error names it") {
+TEST_CASE("a marker cannot be set if its directory cannot be created, and the error names the directory") {
   auto marker = TracingMarker::set({"/proc/nonexistent", "advisor-x", kThisBoot, false});
   REQUIRE_FALSE(marker);
   CHECK(marker.error().message().find("/proc/nonexistent") != std::string::npos);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned long kFlags = PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
 
-// Only the leader begins disabled: the others count when it does.
+// Only the leader begins disabled. The other events of the group count when the leader is enabled.
 perf_event_attr attributes(const EventCode& event, bool leads) {
   perf_event_attr attr = {};
   attr.size = sizeof attr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupCounters: a group of events on each of some CPUs that counts the threads of one cgroup and of all below it.
-// Owns the descriptors: one for each event on each CPU. All groups or nothing: a part of the sum is worse than no sum.
-// [any thread]
+// CgroupCounters: one group of perf events on each given CPU, which counts the threads of a cgroup and of its
+// descendants. Owns the descriptors, one for each event on each CPU. Either all groups open or the call fails: a
+// partial sum is worse than no sum. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ namespace koord::performance {
 
 class CgroupCounters {
  public:
-  // Opens counters for the cgroup with the directory `cgroup` (a descriptor) in the hierarchy of perf_event. The groups
-  // count from now on. An error is that of perf_event_open(2) with the names of event and CPU; nothing stays open then.
+  // Opens counters for a cgroup. `cgroup`: descriptor of its directory in the hierarchy of perf_event. The groups count
+  // from now on. An error is that of perf_event_open(2) with the names of event and CPU; no descriptor stays open then.
   static Result<CgroupCounters> open(int cgroup, std::span<const EventCode> events, std::span<const unsigned> cpus);
 
   std::size_t descriptors() const { return fds_.size(); }
 
-  // Every CPU's reading, or the error of the first that cannot be read.
+  // Returns the reading of each CPU, or the error of the first CPU that cannot be read.
   Result<std::vector<GroupReading>> read() const;
 
  private:
@@ -33,8 +33,8 @@ class CgroupCounters {
   Result<void> open_group(int cgroup, std::span<const EventCode> events, unsigned cpu);
 
   std::size_t events_;
-  std::vector<UniqueFd> fds_;       // a CPU's leader, then its other events
-  std::vector<std::uint64_t> ids_;  // likewise
+  std::vector<UniqueFd> fds_;       // for each CPU its leader, then the other events
+  std::vector<std::uint64_t> ids_;  // the kernel's event ids, in the same order
 };
 
 }  // namespace koord::performance

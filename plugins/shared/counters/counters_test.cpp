@@ -22,7 +22,7 @@ koord::Error kernel_error(int number) { return koord::system_error(number, "cann
 
 }  // namespace
 
-TEST_CASE("a group's reading is its times and its counts, in the order of the events whatever the kernel's is") {
+TEST_CASE("a group's reading has its times and its counts, in the order of the events and not of the kernel") {
   const std::uint64_t ids[] = {71, 72};
   const std::uint64_t words[] = {2, 1000, 500, 22, 72, 11, 71};
   const auto reading = parse_group(words, ids);
@@ -32,7 +32,7 @@ TEST_CASE("a group's reading is its times and its counts, in the order of the ev
   CHECK(reading->counts == std::vector<std::uint64_t>{11, 22});
 }
 
-TEST_CASE("a group that lacks an event, or is cut off, is no reading") {
+TEST_CASE("a group that lacks an event or is truncated gives no reading") {
   const std::uint64_t ids[] = {71, 72};
   const std::uint64_t other[] = {2, 1000, 500, 22, 72, 11, 73};
   const std::uint64_t fewer[] = {1, 1000, 500, 22, 72};
@@ -50,7 +50,7 @@ TEST_CASE("counts of all CPUs add up") {
   CHECK(window.running_ratio == 1.0);
 }
 
-TEST_CASE("a group that had counters for a part of the time is scaled to all of it, each CPU by its own part") {
+TEST_CASE("a group that had counters for part of the time is scaled to the whole time, separately on each CPU") {
   const GroupReading cpus[] = {{100, 100, {10}}, {100, 50, {10}}};
   const Estimate window = estimate(cpus, kFloor);
   CHECK(window.counts == std::vector<double>{30});
@@ -73,7 +73,7 @@ TEST_CASE("a group that never had counters gives no counts, and the ratio 0") {
   CHECK(window.running_ratio == 0.0);
 }
 
-TEST_CASE("counts of less time than the floor are dropped, and their ratio is reported") {
+TEST_CASE("counts from less time than the minimum are dropped, and their ratio is reported") {
   const GroupReading cpus[] = {{100, 4, {10}}};
   const Estimate window = estimate(cpus, kFloor);
   CHECK(window.verdict == Verdict::low_ratio);
@@ -81,14 +81,14 @@ TEST_CASE("counts of less time than the floor are dropped, and their ratio is re
   CHECK(window.running_ratio == 0.04);
 }
 
-TEST_CASE("a CPU below the floor is made up for by the others when it had a twentieth of the time, and not when more") {
+TEST_CASE("a CPU below the minimum is compensated by the others if it had at most a twentieth of the time") {
   const GroupReading brief[] = {{950, 950, {95}}, {50, 0, {0}}};
   CHECK(estimate(brief, kFloor).count(0) == doctest::Approx(100));
   const GroupReading long_one[] = {{940, 940, {94}}, {60, 0, {0}}};
   CHECK(estimate(long_one, kFloor).verdict == Verdict::low_ratio);
 }
 
-TEST_CASE("the count since an earlier reading is the difference of each CPU, in times and counts") {
+TEST_CASE("the count since an earlier reading is the difference of each CPU, for times and counts") {
   const std::vector<GroupReading> before = {{100, 90, {10, 1}}, {0, 0, {0, 0}}};
   const std::vector<GroupReading> now = {{150, 130, {17, 3}}, {20, 20, {4, 4}}};
   const auto difference = since(now, before);
@@ -99,7 +99,7 @@ TEST_CASE("the count since an earlier reading is the difference of each CPU, in 
   CHECK((*difference)[1].counts == std::vector<std::uint64_t>{4, 4});
 }
 
-TEST_CASE("readings of other CPUs, of other events, or of counters that began again have no difference") {
+TEST_CASE("readings of other CPUs, of other events, or of restarted counters have no difference") {
   const std::vector<GroupReading> before = {{100, 90, {10, 1}}};
   CHECK_FALSE(since(std::vector<GroupReading>{{150, 130, {17, 3}}, {20, 20, {4, 4}}}, before));
   CHECK_FALSE(since(std::vector<GroupReading>{{150, 130, {17}}}, before));
@@ -107,7 +107,7 @@ TEST_CASE("readings of other CPUs, of other events, or of counters that began ag
   CHECK_FALSE(since(std::vector<GroupReading>{{150, 130, {9, 3}}}, before));
 }
 
-TEST_CASE("a ratio with something unknown in it, or per nothing, is unknown") {
+TEST_CASE("a ratio with an unknown value or a zero divisor is unknown") {
   CHECK(ratio(6, 3) == 2.0);
   CHECK_FALSE(ratio(6, 0));
   CHECK_FALSE(ratio(std::nullopt, 3));
@@ -118,12 +118,12 @@ TEST_CASE("a new container comes first, then the one that has waited longest") {
   CHECK(due({{1, 100}, {2, 50}, {3, {}}}, 100 + kMinute, kMinute) == Handles{3, 2, 1});
 }
 
-TEST_CASE("a container has its next turn after the interval, or a little before") {
+TEST_CASE("a container is due again after the interval, or a little earlier") {
   CHECK(due({{1, 0}}, 50 * kSecond, kMinute).empty());
   CHECK(due({{1, 0}}, 58 * kSecond, kMinute) == Handles{1});
 }
 
-TEST_CASE("with fewer places than containers each has its turn in the same number of windows") {
+TEST_CASE("with fewer places than containers, each container is measured in the same number of windows") {
   std::vector<Candidate> containers;
   for (std::uint64_t handle = 1; handle <= 6; ++handle) containers.push_back({handle, {}});
   std::vector<int> turns(7);
@@ -137,7 +137,7 @@ TEST_CASE("with fewer places than containers each has its turn in the same numbe
   CHECK(turns == std::vector<int>{0, 3, 3, 3, 3, 3, 3});
 }
 
-TEST_CASE("descriptors are bounded, but one container always has its turn") {
+TEST_CASE("descriptors are bounded, but one container is always admitted") {
   DescriptorBudget budget(100);
   CHECK(budget.admits(0, 40));
   CHECK(budget.admits(40, 40));
@@ -145,7 +145,7 @@ TEST_CASE("descriptors are bounded, but one container always has its turn") {
   CHECK(budget.admits(0, 4000));
 }
 
-TEST_CASE("after a shortage of descriptors half of what was open is asked for, then more by and by") {
+TEST_CASE("after a shortage of descriptors the budget is half of those that were open, and then grows step by step") {
   DescriptorBudget budget(800);
   budget.ran_short(400);
   CHECK(budget.now() == 200);
@@ -173,7 +173,7 @@ TEST_CASE("a name that libpfm4 does not know is an error that names it") {
 }
 
 TEST_CASE(
-    "perf_event is looked for in the v2 tree, in a v1 hierarchy, alone or with others, and in the tree of a hybrid") {
+    "perf_event is searched in the v2 tree, in a v1 hierarchy, alone or with others, and in the tree of a hybrid") {
   const auto found_below = [](const FakeNode& node) {
     const std::string root = node.roots().cgroup;
     const auto found = find_perf_hierarchy(root);
@@ -186,7 +186,7 @@ TEST_CASE(
   CHECK(found_below(FakeNode({{"cgroup/cpu/", ""}})).find("perf_event") != std::string::npos);
 }
 
-TEST_CASE("a node without support is reported with a remedy; a shortage is no missing support") {
+TEST_CASE("a node without support is reported with a remedy; a shortage does not count as missing support") {
   CHECK(why_node_cannot(kernel_error(ENOENT))->find("virtual machines") != std::string::npos);
   CHECK(why_node_cannot(kernel_error(EACCES))->find("CAP_PERFMON") != std::string::npos);
   CHECK(why_node_cannot(kernel_error(EBADF))->find("not mounted") != std::string::npos);

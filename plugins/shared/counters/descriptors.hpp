@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the process's descriptors that counters of one plugin may use.
+// The share of the process's descriptors that the counters of one plugin may use.
 #pragma once
 
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 
 namespace koord::performance {
 
-// The rest is for other plugins that run in the process.
+// Returns a quarter of the limit. The rest is for other plugins in the same process.
 inline std::size_t quarter_of_descriptors() {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;

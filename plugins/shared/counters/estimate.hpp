@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates the counters of one cgroup, one group of them on each CPU. Pure: values in, values out. Formulas:
-// perf_event_open(2), "time_enabled" and "time_running" of a group that shares the CPU's counters with others.
+// Evaluates the counters of one cgroup, which has one group of events on each CPU. Pure: values in, values out. For the
+// formulas see perf_event_open(2), "time_enabled" and "time_running": a group shares the CPU's counters with others.
 #pragma once
 
 #include <cstddef>
@@ -11,45 +11,46 @@
 
 namespace koord::performance {
 
-// One group on one CPU over a window. A group counts as a whole: its events have these times in common.
+// Times and counts of one group on one CPU over a window. The kernel schedules a group as a whole, so its events share
+// these times.
 struct GroupReading {
-  std::uint64_t enabled_ns = 0;  // while threads of the cgroup ran on this CPU
-  std::uint64_t running_ns = 0;  // of that, while the group had counters of the CPU
+  std::uint64_t enabled_ns = 0;  // time in which threads of the cgroup ran on this CPU
+  std::uint64_t running_ns = 0;  // part of that time in which the group had counters of the CPU
   std::vector<std::uint64_t> counts = {};
 };
 
-// Parses the result of read(2) on a group's leader: its times, then the counts in the order of `ids`. Nothing if it is
-// not the reading of a group of exactly these events.
+// Parses the result of read(2) on a group's leader: its times, then the counts in the order of `ids`. Returns nullopt
+// if the result is not a reading of a group of exactly these events.
 std::optional<GroupReading> parse_group(std::span<const std::uint64_t> words, std::span<const std::uint64_t> ids);
 
-// Returns the difference of two readings of the same groups, CPU by CPU. Nothing: they are of other CPUs or events, or
-// the counters began again in between.
+// Returns the difference of two readings of the same groups, CPU by CPU. Returns nullopt if the readings have different
+// CPUs or events, or if the counters restarted in between.
 std::optional<std::vector<GroupReading>> since(std::span<const GroupReading> now, std::span<const GroupReading> before);
 
 enum class Verdict {
   counted,
   idle,           // no thread of the cgroup ran
-  not_scheduled,  // threads ran, and the group had counters on no CPU
-  low_ratio,      // it had them for too little of the time to scale what was counted
+  not_scheduled,  // threads ran, but the group never had counters on any CPU
+  low_ratio,      // the group had counters for too little of the time to scale the counts
 };
 
 struct Estimate {
   Verdict verdict = Verdict::idle;
-  std::optional<double> running_ratio = {};  // Σ running / Σ enabled; nothing when idle
+  std::optional<double> running_ratio = {};  // Σ running / Σ enabled; nullopt when idle
   std::vector<double> counts = {};           // of the whole window; empty unless counted
 
-  // Nothing unless counted.
+  // Returns nullopt unless counted.
   std::optional<double> count(std::size_t event) const {
     return verdict == Verdict::counted ? std::optional(counts[event]) : std::nullopt;
   }
 };
 
-// CPUs on which the group ran for less than `min_ratio` of the time are ignored. The others' counts are scaled, each by
-// its own enabled / running, and then by all time / used time. If the time on ignored CPUs is more than 1/20 of all,
-// there are no counts.
+// Estimates the counts of the whole window. A CPU on which the group had counters for less than `min_ratio` of the time
+// is ignored. The counts of each other CPU are scaled by its own enabled / running. Their sum is scaled by time on all
+// CPUs / time on used CPUs. If ignored CPUs have more than 1/20 of the time, the result has no counts.
 Estimate estimate(std::span<const GroupReading> cpus, double min_ratio);
 
-// Nothing when one is not known, or `per` is 0.
+// Returns the quotient, or nullopt if a value is unknown or `per` is 0.
 std::optional<double> ratio(std::optional<double> value, std::optional<double> per);
 
 }  // namespace koord::performance

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventNames turns names of events, as libpfm4 writes them ("PERF_COUNT_HW_CPU_CYCLES", "INST_RETIRED:ANY_P:u"), into
-// the kernel's codes. libpfm4 is loaded only as long as this object exists: its tables take a megabyte. One object at a
-// time in a process. [any thread]
+// EventNames converts event names in the spelling of libpfm4 ("PERF_COUNT_HW_CPU_CYCLES", "INST_RETIRED:ANY_P:u") to
+// the kernel's codes. libpfm4 is loaded only while this object exists, because its tables take a megabyte. A process
+// may have one object at a time. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace koord::performance {
 
-// The members of perf_event_attr that libpfm4 decides.
+// The members of perf_event_attr that libpfm4 sets.
 struct EventCode {
-  std::string name;  // as it was asked for
+  std::string name;  // as configured
   std::uint32_t type = 0;
   std::uint64_t config = 0, config1 = 0, config2 = 0;
   bool exclude_user = false, exclude_kernel = false, exclude_hypervisor = false, exclude_guest = false,
@@ -23,13 +23,14 @@ struct EventCode {
 
 class EventNames {
  public:
-  // An error when the library is not there (std::errc::no_such_file_or_directory) or does not know this CPU's kernel.
+  // Fails if the library is missing (std::errc::no_such_file_or_directory) or its initialization fails.
   static Result<std::unique_ptr<EventNames>> load();
   ~EventNames();
   EventNames(const EventNames&) = delete;
   EventNames& operator=(const EventNames&) = delete;
 
-  // Counts in user and kernel mode unless the name says otherwise. An error has libpfm4's message about the name.
+  // Returns the code of an event. It counts in user and kernel mode unless the name says otherwise. An error has
+  // libpfm4's message about the name.
   Result<EventCode> encode(const std::string& name) const;
 
  private:

@@ -15,7 +15,7 @@ Result<void> try_group(const std::vector<EventCode>& events, int cgroup, unsigne
   return {};
 }
 
-// Where the event stands in the group; nothing when it was left out.
+// Returns the index of the event in the group, or nullopt if the node cannot count it and it was left out.
 Result<std::optional<std::size_t>> add_if_it_opens(EventSet& set, const EventCode& event, int cgroup, unsigned cpu) {
   set.events.push_back(event);
   const Result<void> opened = try_group(set.events, cgroup, cpu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of every group: the configured ones, their codes from libpfm4, and those that this node can count. [any
-// thread]
+// The events of every group: names from the configuration, their codes from libpfm4, and the subset that this node can
+// count. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace koord::performance {
 
-// Names as libpfm4 writes them.
+// Event names in the spelling of libpfm4.
 struct EventSettings {
   std::string cycles = "PERF_COUNT_HW_CPU_CYCLES";
   std::string instructions = "PERF_COUNT_HW_INSTRUCTIONS";
@@ -27,29 +27,30 @@ struct EncodedEvents {
   std::vector<EventCode> further;
 };
 
-// An error: libpfm4 is not there (std::errc::no_such_file_or_directory), or does not know a name.
+// Returns the codes. Fails if libpfm4 is missing (std::errc::no_such_file_or_directory) or does not know a name.
 Result<EncodedEvents> encode_events(const EventSettings& settings);
 
 struct EventSet {
-  static constexpr std::size_t kCycles = 0, kInstructions = 1;  // always there, and first
+  static constexpr std::size_t kCycles = 0, kInstructions = 1;  // always present, and first
 
   std::vector<EventCode> events = {};
   std::optional<std::size_t> llc_misses = {};
   std::vector<std::size_t> further = {};
 
-  // Events that this node cannot count together with those before them.
+  // An event that this node cannot count together with the events before it.
   struct LeftOut {
     std::string name, why;
   };
   std::vector<LeftOut> left_out = {};
 };
 
-// Opens them, on `cpu` for the cgroup that the descriptor `cgroup` is the directory of. Cycles and instructions must
-// open; each other event stays when it opens in one group with those before it. An error is the kernel's.
+// Selects the events by opening them on `cpu` for a cgroup (`cgroup`: descriptor of its directory). Cycles and
+// instructions must open. Each other event is kept if it opens in one group with the events before it. An error is the
+// kernel's.
 Result<EventSet> choose_events(const EncodedEvents& encoded, int cgroup, unsigned cpu);
 
-// Returns why perf_event_open(2) refused, for an operator; nothing if the node supports it and another problem is in
-// the way (too many descriptors, counters reserved by another process).
+// Returns why perf_event_open(2) refused, for an operator. Returns nullopt if the node supports the event but another
+// problem prevents it: too many descriptors, or counters reserved by another process.
 std::optional<std::string> why_node_cannot(const Error& error);
 
 }  // namespace koord::performance

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of event_names.cpp where the build had no libpfm4-dev.
+// Replaces event_names.cpp in builds without libpfm4-dev.
 #include <utility>
 
 #include "plugins/shared/counters/event_names.hpp"

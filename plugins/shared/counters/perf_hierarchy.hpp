@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the directories that name cgroups to perf_event_open(2) by descriptor. [any thread]
+// Finds the hierarchy with the directories that name cgroups to perf_event_open(2) by descriptor. [any thread]
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 
 namespace koord::performance {
 
-// The root of the tree: that of the v1 hierarchy with perf_event, be it alone or with others ("net_cls,perf_event"),
-// else the v2 tree, to which the controller belongs when no v1 hierarchy has it. `cgroup_root`: where the trees are
-// mounted.
+// Returns the root of the hierarchy: the v1 hierarchy with perf_event, alone or with other controllers
+// ("net_cls,perf_event"), or else the v2 tree. `cgroup_root`: directory where the trees are mounted.
 Result<std::string> find_perf_hierarchy(const std::string& cgroup_root);
 
 }  // namespace koord::performance

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which containers get counters in the next window, and how many. Pure.
+// Decides which containers get counters in the next window, and how many containers. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@ namespace koord::performance {
 
 struct Candidate {
   std::uint64_t handle = 0;
-  std::optional<std::uint64_t> last_begin_ns = {};  // of its last window; nothing: it has had none
+  std::optional<std::uint64_t> last_begin_ns = {};  // begin of its last window; nullopt: never measured
 };
 
-// Those whose last window began `interval_ns` ago or earlier, in the order of their turns: new ones, then the ones that
-// have waited longest. A tick may come a twentieth of the interval early.
+// Returns the containers that are due: their last window began at least `interval_ns` ago. New containers come first,
+// then those that have waited longest. A tick may come a twentieth of the interval early.
 std::vector<std::uint64_t> due(std::vector<Candidate> candidates, std::uint64_t now_ns, std::uint64_t interval_ns);
 
-// How many descriptors may be open at once. Learns from a shortage: then it is half of what was open, and grows by an
-// eighth of the whole with each window that gets what it wants.
+// The number of descriptors that may be open at once. After a shortage it is half of those that were open. After each
+// window without a shortage it grows by an eighth of the maximum.
 class DescriptorBudget {
  public:
   explicit DescriptorBudget(std::size_t most) : most_(most), now_(most) {}
 
   std::size_t now() const { return now_; }
-  // At least one container, however many CPUs it takes.
+  // Returns whether `more` descriptors may be opened. The first container is always admitted, even if it needs more.
   bool admits(std::size_t open, std::size_t more) const { return open == 0 || open + more <= now_; }
   void ran_short(std::size_t open) { now_ = open / 2; }
   void had_enough();

@@ -11,7 +11,7 @@
 namespace koord::device {
 namespace {
 
-constexpr std::int64_t kMostMinor = (1 << 20) - 1;  // of the kernel's dev_t
+constexpr std::int64_t kMostMinor = (1 << 20) - 1;  // limit of the kernel's dev_t
 
 bool is_hexadecimal(char digit) {
   return (digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f') || (digit >= 'A' && digit <= 'F');

@@ -22,7 +22,7 @@ TEST_CASE("an allocation lists devices by type, with resources and virtual funct
     CHECK(parse_allocation(none, "gpu")->empty());
 }
 
-TEST_CASE("an allocation that cannot be read names the annotation") {
+TEST_CASE("the error about an unreadable allocation names the annotation") {
   std::string many = R"({"gpu":[{"minor":0})";
   for (int i = 0; i < 1100; ++i) many += R"(,{"minor":1})";
   for (const std::string& wrong :

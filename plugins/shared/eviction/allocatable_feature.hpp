@@ -8,8 +8,9 @@
 
 namespace koord::eviction {
 
-// Adds the feature's demands for what is promised beyond the node's allocatable amounts of the resource, or the reason
-// why it cannot decide. `thresholds`: from promise_thresholds(). The demands point into the pods of the situation.
+// Adds demands for the feature if pods are promised more of the resource than the node's allocatable amounts permit.
+// Adds the reason if the feature cannot decide. `thresholds`: from promise_thresholds(). The demands point into the
+// pods of the situation.
 void decide_by_allocatable(std::string_view feature, Resource resource, const Result<Thresholds>& thresholds,
                            const Situation& situation, Decision& decision);
 

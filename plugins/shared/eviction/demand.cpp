@@ -11,7 +11,7 @@ bool goes_before(const Victim& a, const Victim& b) {
   if (left.order != right.order) return left.order < right.order;
   if (left.priority != right.priority) return left.priority < right.priority;
   if (left.sub_priority != right.sub_priority) return left.sub_priority < right.sub_priority;
-  if (a.weight != b.weight) return b.weight < a.weight;  // nothing is less than any
+  if (a.weight != b.weight) return b.weight < a.weight;  // nullopt is less than every weight
   return left.name < right.name;
 }
 

@@ -20,36 +20,36 @@ enum class Kind : std::uint8_t { used, requested };
 struct Released {
   Kind kind = Kind::used;
   Resource resource = Resource::cpu;
-  Tier tier = Tier::native;  // of what is requested
+  Tier tier = Tier::native;  // tier of the requested amount
 };
 
-// As koord.evict/1 has it: "cpu" for what is used; "kubernetes.io/batch-cpu.request" for what is requested.
+// Returns the name for koord.evict/1: "cpu" for usage, "kubernetes.io/batch-cpu.request" for a request.
 std::string name_of(const Released& released);
-// Milli-cores or bytes; 0 when it is not known.
+// Returns the amount that the eviction of the pod releases, in milli-cores or bytes; 0 if unknown.
 std::int64_t releases(const Candidate& pod, const Released& released);
 
 struct Victim {
   const Candidate* pod = nullptr;
-  std::optional<double> weight;  // among pods of one priority the heavier goes first, and after them those without
+  std::optional<double> weight;  // within one priority, heavier pods are evicted first, and pods without a weight last
 };
 
-// The first to go first: by the pod's annotation, its priority, its label, its weight, its name.
+// Sorts by eviction order: the pod's annotation, its priority, its label, its weight, its name.
 void put_in_order(std::vector<Victim>& victims);
 
-// Name and value of each figure behind a demand, for operators.
+// Name and value of each input of a demand, for operators.
 using Inputs = std::vector<std::pair<std::string, std::string>>;
 
 struct Demand {
   std::string feature;
   Released released;
-  std::int64_t amount = 0;      // to release, milli-cores or bytes
-  std::vector<Victim> victims;  // in order; more than are needed, for some may have to stay
-  std::string reason;           // one sentence for operators
+  std::int64_t amount = 0;      // amount to release, milli-cores or bytes
+  std::vector<Victim> victims;  // in eviction order; more than needed, because the host may refuse some
+  std::string reason;           // a sentence for operators
   Inputs inputs;
 };
 
-// The demands of one round, the most important first. Each counts on the amounts released by the evictions before it; a
-// demand that has enough then, or no pod that would release something, is left out.
+// Combines the demands of one round, the most important first. Each demand is reduced by the amounts that the evictions
+// of earlier demands release. A demand is left out if nothing remains, or if no remaining pod would release anything.
 std::vector<Demand> settle(std::vector<Demand> demands);
 
 }  // namespace koord::eviction

@@ -16,7 +16,7 @@ using plugin::view;
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
-// If the node's object is unknown: from the kernel's topology.
+// Returns the capacity from the kernel's topology, if the Node object is unknown.
 std::optional<std::int64_t> capacity_by_topology(const koord_topology* topology, Resource resource) {
   if (!topology) return std::nullopt;
   std::int64_t capacity = 0;
@@ -55,7 +55,7 @@ void EvictStrategy::read_config() {
   situation_.features.clear();
   for (std::size_t i = 0; auto gate = config.string("/gates/" + std::to_string(i)); ++i)
     situation_.features.push_back(*std::move(gate));
-  // A tool that runs the plugin by itself knows of no gates.
+  // A tool that runs only the plugin sets no gates: all features are on then.
   if (config.json().find("\"gates\"") == std::string::npos)
     for (std::string_view feature : kind_.features) situation_.features.emplace_back(feature);
 }
@@ -66,7 +66,7 @@ void EvictStrategy::read_pods(const Snapshot& snapshot) {
   pods_version_ = version;
   situation_.pods.clear();
   for (const koord_pod& pod : snapshot.pods()) {
-    if (pod.ns.n == 0) continue;  // known by its cgroup only: it cannot be evicted, and its eligibility is unknown
+    if (pod.ns.n == 0) continue;  // known only by its cgroup: cannot be evicted, and its eligibility is unknown
     situation_.pods.push_back(candidate_of(pod));
     if (!situation_.pods.back().policy.is_readable())
       log_once(situation_.pods.back().name,
@@ -101,7 +101,7 @@ void EvictStrategy::read_node(const Snapshot& snapshot) {
     situation_.capacity = capacity_by_topology(snapshot.topology(), kind_.resource);
 }
 
-// Unknown is not off, but no pod is evicted either.
+// Returns whether the strategy is on. While the NodeSLO is unknown, no pod is evicted.
 bool EvictStrategy::is_wanted(const Snapshot& snapshot, std::uint64_t now_ns) {
   for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, problem);
   if (const std::string line = slo_.new_line(now_ns); !line.empty()) log(KOORD_LOG_INFO, line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EvictStrategy: code shared by the plugins that evict: enabled features, the NodeSLO, the pods with their usage, the
-// pause between two requests, the request. A plugin returns the demands of its features from decide(). On the
-// instance's strand.
+// EvictStrategy: base class of the plugins that evict pods. It handles enabled features, the NodeSLO, the pods with
+// their usage, the pause between two requests, and the request itself. A plugin returns the demands of its features
+// from decide(). On the instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ class EvictStrategy : public plugin::QosStrategy {
  public:
   struct Kind {
     Resource resource;
-    std::string_view pod_metric;             // usage of a pod
-    double pod_metric_scale;                 // from that to milli-cores or bytes
-    std::vector<std::string_view> features;  // all that there are
-    std::int64_t cool_down_seconds;          // between two requests, unless configured
-    bool cools_down_at_first;                // nothing is evicted before the first pause is over
+    std::string_view pod_metric;             // metric with the usage of a pod
+    double pod_metric_scale;                 // factor from that metric to milli-cores or bytes
+    std::vector<std::string_view> features;  // all features of the plugin
+    std::int64_t cool_down_seconds;          // default pause between two requests
+    bool cools_down_at_first;                // no pod is evicted before a first pause has passed
   };
   explicit EvictStrategy(Kind kind) : kind_(std::move(kind)) {}
 

@@ -9,7 +9,7 @@ using koord::plugin::str;
 
 namespace {
 
-// A pod as in the host's records.
+// A pod in the format of the host's records.
 struct PodRecord {
   std::vector<koord_label> labels, annotations;
   std::vector<koord_resource> resources;
@@ -102,7 +102,7 @@ TEST_CASE("koordinator.sh/eviction-policy names the only features that may evict
   CHECK_FALSE(Policy("[]").allows("BECPUEvict"));
 }
 
-TEST_CASE("an eviction-policy that cannot be read protects the pod from each feature") {
+TEST_CASE("an eviction-policy that cannot be parsed protects the pod from each feature") {
   for (const char* text : {"", "BECPUEvict", "{}", "[1]", "[\"BECPUEvict\", null]", "[\"BECPUEvict\"", "null"}) {
     CAPTURE(text);
     CHECK_FALSE(Policy(text).allows("BECPUEvict"));
@@ -118,7 +118,7 @@ TEST_CASE("koordinator.sh/eviction-priority is a whole number of 32 bits, else 0
   CHECK(PodRecord().candidate().order == 0);
 }
 
-TEST_CASE("a pod is enabled for features that go by priority only when its label says true") {
+TEST_CASE("a pod is enabled for features that use priorities only if its label is true") {
   CHECK(PodRecord().label("koordinator.sh/eviction-enabled", "true").candidate().is_enabled);
   CHECK_FALSE(PodRecord().label("koordinator.sh/eviction-enabled", "True").candidate().is_enabled);
   CHECK_FALSE(PodRecord().candidate().is_enabled);
@@ -163,7 +163,8 @@ TEST_CASE("the label koordinator.sh/priority orders pods of one priority, and wi
   CHECK(bad.label("koordinator.sh/priority", "7.5").candidate().sub_priority == 5100);
 }
 
-TEST_CASE("a pod asks for what its class is sold: batch and mid their own resources, all others the native one") {
+TEST_CASE(
+    "a pod requests the resource of its class: batch and mid pods their own resources, all others the native one") {
   PodRecord record;
   record.requests("cpu", 4000).requests("memory", 1 << 20);
   record.container(KOORD_CONTAINER_REGULAR, "kubernetes.io/batch-cpu", 1500);
@@ -216,19 +217,19 @@ TEST_CASE("the released amount is a pod's usage, or its request in that tier") {
   CHECK(name_of({Kind::requested, Resource::memory, Tier::mid}) == "kubernetes.io/mid-memory.request");
 }
 
-TEST_CASE("a demand counts on what goes for those before it") {
+TEST_CASE("a demand is reduced by the amounts that the evictions of earlier demands release") {
   const Candidate a = using_cpu("a", 3000), b = using_cpu("b", 2000), c = using_cpu("c", 1000);
   const std::vector<Victim> all = {{&a, {}}, {&b, {}}, {&c, {}}};
   const auto settled = settle({demand(Kind::requested, 4000, all), demand(Kind::used, 5500, all)});
   REQUIRE(settled.size() == 2);
   CHECK(settled[0].amount == 4000);
-  CHECK(settled[0].victims.size() == 3);  // the third in case one has to stay
-  CHECK(settled[1].amount == 500);        // a and b are going
+  CHECK(settled[0].victims.size() == 3);  // c stays in the list in case another pod cannot be evicted
+  CHECK(settled[1].amount == 500);        // a and b are evicted already
   REQUIRE(settled[1].victims.size() == 1);
   CHECK(settled[1].victims[0].pod->name == "c");
 }
 
-TEST_CASE("a demand that has enough by those before it is left out") {
+TEST_CASE("a demand that earlier evictions satisfy is left out") {
   const Candidate a = using_cpu("a", 3000), b = using_cpu("b", 2000);
   const std::vector<Victim> all = {{&a, {}}, {&b, {}}};
   const auto settled = settle({demand(Kind::requested, 3000, all), demand(Kind::used, 3000, all)});
@@ -236,7 +237,7 @@ TEST_CASE("a demand that has enough by those before it is left out") {
   CHECK(settled[0].released.kind == Kind::requested);
 }
 
-TEST_CASE("a pod that releases nothing of what is short does not go") {
+TEST_CASE("a pod that releases nothing of the scarce resource is not evicted") {
   const Candidate idle = using_cpu("idle", 0), a = using_cpu("a", 10);
   const auto settled = settle({demand(Kind::used, 100, {{&idle, {}}, {&a, {}}})});
   REQUIRE(settled.size() == 1);

@@ -9,7 +9,7 @@
 namespace koord::eviction {
 namespace {
 
-// Beyond 64 bits for bytes times percents.
+// A product of bytes and percents may need more than 64 bits.
 __extension__ typedef __int128 Wide;
 
 constexpr std::int64_t kDefaultGap = 2;

@@ -59,12 +59,12 @@ TEST_CASE("a node that uses more than the threshold releases down to the lower o
   CHECK(over_usage(81'000, 100'000, {80, 80}) == 1000);
   CHECK(over_usage(80'000, 100'000, {80, 78}) == 2000);
   CHECK(over_usage(79'999, 100'000, {80, 78}) == 0);
-  CHECK(over_usage(80'900, 100'000, {80, 78}) == 2900);  // not cut to whole percents
+  CHECK(over_usage(80'900, 100'000, {80, 78}) == 2900);  // not truncated to whole percents
   CHECK(over_usage(81'000, 0, {80, 78}) == 0);
   CHECK(over_usage(900LL << 40, 1000LL << 40, {70, 68}) == (900LL << 40) - (680LL << 40));
 }
 
-TEST_CASE("the demand of a node that uses too much states the measurements first, then what they are compared with") {
+TEST_CASE("the demand of a node that uses too much has the measurements first, then the limits") {
   const auto demand =
       usage_demand("CPUEvict", Resource::cpu, 81'000, 100'000, {80, 78}, {{"node_cpu_usage", "81.00 cores"}});
   REQUIRE(demand);
@@ -80,7 +80,7 @@ TEST_CASE("the demand of a node that uses too much states the measurements first
   CHECK_FALSE(usage_demand("CPUEvict", Resource::cpu, 79'000, 100'000, {80, 78}, {}));
 }
 
-TEST_CASE("promises beyond the threshold go down to the lower one, and all of them where there is nothing") {
+TEST_CASE("promises above the threshold are reduced to the lower one, and to 0 if nothing is allocatable") {
   CHECK(over_promise(85'000, 100'000, {80, 70}) == 15'000);
   CHECK(over_promise(80'000, 100'000, {80, 70}) == 0);
   CHECK(over_promise(85'000, 100'000, {0, 0}) == 85'000);
@@ -108,13 +108,13 @@ TEST_CASE("the promises to batch and mid pods are compared with the node's amoun
   CHECK(demands(batch, {std::nullopt, 0}).at(0).amount == 85'000);
 }
 
-TEST_CASE("pods that have ended were promised nothing, and do not go") {
+TEST_CASE("pods that have ended have no promises and are not evicted") {
   std::vector<Candidate> pods = {batch_pod("a", 45'000), batch_pod("b", 40'000)};
   pods[1].is_active = false;
   CHECK(demands(pods, {std::nullopt, 100'000}).empty());
 }
 
-TEST_CASE("only pods with a promise of the short resource go, and only if they agree") {
+TEST_CASE("only pods with a promise of the scarce resource are evicted, and only if they permit it") {
   std::vector<Candidate> pods = {batch_pod("a", 45'000), batch_pod("disabled", 30'000),
                                  batch_pod("other-policy", 10'000), mid_pod("m", 100)};
   pods[1].is_enabled = false;
@@ -126,7 +126,7 @@ TEST_CASE("only pods with a promise of the short resource go, and only if they a
   CHECK(all[0].victims[0].pod->name == "a");
 }
 
-TEST_CASE("a node without allocatable amounts gives no demand, and that is reported") {
+TEST_CASE("a node without allocatable amounts gives no demand, and the reason is reported") {
   std::vector<std::string> unknown;
   CHECK(promise_demands("F", Resource::memory, {}, {}, {80, 70}, 7999, unknown).empty());
   CHECK(unknown.empty());  // nothing was promised
@@ -134,7 +134,7 @@ TEST_CASE("a node without allocatable amounts gives no demand, and that is repor
   CHECK(unknown == std::vector<std::string>{"the Node has no allocatable kubernetes.io/batch-cpu"});
 }
 
-TEST_CASE("a feature by allocatable amounts reports what it lacks, or adds its demands to those before it") {
+TEST_CASE("a feature by allocatable amounts reports missing inputs, or appends its demands") {
   Situation situation;
   situation.pods = {batch_pod("a", 45'000), batch_pod("b", 40'000)};
   Decision decision;
@@ -159,7 +159,7 @@ TEST_CASE("a feature by allocatable amounts reports what it lacks, or adds its d
   CHECK(decision.demands[1].amount == 25'000);
 }
 
-TEST_CASE("best-effort victims are those with the label; by priority those up to it that have opted in") {
+TEST_CASE("best-effort victims have the label; victims by priority are enabled and have at most that priority") {
   std::vector<Candidate> pods = {batch_pod("batch", 1), mid_pod("mid", 1), batch_pod("ended", 1),
                                  batch_pod("refuses", 1)};
   pods[0].is_best_effort = pods[2].is_best_effort = pods[3].is_best_effort = true;

@@ -16,13 +16,13 @@ namespace koord::eviction {
 
 struct Situation {
   slo::Threshold slo;
-  std::vector<std::string> features;     // with enabled gates
-  std::optional<std::int64_t> capacity;  // of the node, milli-cores or bytes
+  std::vector<std::string> features;     // features with enabled gates
+  std::optional<std::int64_t> capacity;  // capacity of the node, milli-cores or bytes
   Allocatable allocatable;
-  std::vector<Candidate> pods;  // with what they use
+  std::vector<Candidate> pods;  // with their usage
 
   std::map<std::string, std::string, std::less<>>
-      inactive;  // features that an invalid figure switches off, with the reason
+      inactive;  // features that an invalid value of the NodeSLO switches off, with the reason
 
   bool is_on(std::string_view feature) const {
     return std::find(features.begin(), features.end(), feature) != features.end();
@@ -31,9 +31,9 @@ struct Situation {
 
 struct Decision {
   std::vector<Demand> demands;       // in the order of the features
-  std::vector<std::string> unknown;  // "FEATURE: why it cannot decide", which is not "no need"
+  std::vector<std::string> unknown;  // "FEATURE: why it cannot decide", which differs from "no need"
 
-  // Whether the feature is on and no invalid figure makes it inactive. The agent logs such a figure.
+  // Returns whether the feature is on and no invalid value makes it inactive. The agent logs invalid values.
   static bool may_act(const Situation& situation, std::string_view feature) {
     return situation.is_on(feature) && !situation.inactive.contains(feature);
   }

@@ -34,7 +34,8 @@ CgroupSlots::CgroupSlots(CgroupSlots&&) noexcept = default;
 CgroupSlots& CgroupSlots::operator=(CgroupSlots&&) noexcept = default;
 CgroupSlots::~CgroupSlots() = default;
 
-// Every slot costs its size on every CPU: bounded by bytes, not by a number that is dear on a large machine.
+// A slot needs its size on every CPU. The limit is in bytes, because a fixed number would use too much memory on a
+// machine with many CPUs.
 Result<std::uint32_t> CgroupSlots::number_for(std::uint32_t wanted, std::size_t slot_bytes, bool per_cpu) {
   const std::uint32_t copies = per_cpu ? TRY(bpf::possible_cpus()) : 1;
   if (wanted == 0)
@@ -93,8 +94,9 @@ Result<void> CgroupSlots::take_ended() {
   return errno == ENOENT ? Result<void>() : system_error(errno, "cannot ask for the removed cgroups");
 }
 
-// So that a last thread of a removed cgroup cannot write into a slot that has a new owner, and cgroups that found no
-// slot look again. The cache is mapped only during the call: it is large, and cgroups end rarely.
+// Removes the slots of ended cgroups from the cache. Otherwise a last thread of a removed cgroup could write into a
+// slot that has a new owner. Also removes the entries of cgroups that found no slot, so they try again. The cache is
+// mapped only during the call, because it is large and cgroups end rarely.
 Result<void> CgroupSlots::forget_cached() const {
   if (ended_.empty()) return {};
   bpf::MappedArray cache = TRY(bpf::MappedArray::open(cache_, LATENCY_CACHE_ENTRIES));

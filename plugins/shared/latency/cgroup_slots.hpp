@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CgroupSlots reads the histograms that programs keep for each cgroup and is the user's half of a slot's lifetime, see
-// bpf/include/latency_slots.h. The programs outlive it.
+// CgroupSlots reads the histograms that BPF programs keep for each cgroup, and does the user-space part of a slot's
+// lifetime, see bpf/include/latency_slots.h. The programs must outlive it.
 //
 //   TRY(slots.refresh());
 //   for (auto owner : slots.living()) use(owner.cgroup, slots.total(owner.slot));
@@ -30,36 +30,36 @@ struct SlotOwner {
 
 class CgroupSlots {
  public:
-  // The slot of no cgroup: for delays without a free slot.
+  // The slot for delays that belong to no cgroup's slot because no slot was free.
   static constexpr std::uint32_t kNoCgroup = 0;
 
-  // How many slots to load programs with: `wanted`, or when that is 0 what 16 MiB hold, within 512 and 4096.
-  // `slot_bytes`: memory that the programs use for a cgroup, per copy.
+  // Returns the number of slots to load the programs with: `wanted`, or if that is 0 the number that fits into 16 MiB,
+  // from 512 to 4096. `slot_bytes`: memory that the programs use for a cgroup, per copy.
   static Result<std::uint32_t> number_for(std::uint32_t wanted, std::size_t slot_bytes, bool per_cpu);
   static std::size_t histogram_bytes(std::uint32_t kinds);
-  // Their sizes, for LoadOptions::map_entries.
+  // Returns the sizes of the maps, for LoadOptions::map_entries.
   static std::vector<std::pair<const char*, std::uint32_t>> map_entries(std::uint32_t slots, std::uint32_t kinds);
 
-  // Before the programs are started. `kinds` of histograms in each slot; 0: the caller reads what the programs keep
-  // there.
+  // Opens the maps; call it before the programs are started. `kinds`: histograms in each slot; 0: the caller itself
+  // reads the content of the slots.
   static Result<CgroupSlots> open(const bpf::Programs& programs, std::uint32_t slots, std::uint32_t kinds);
   CgroupSlots(CgroupSlots&&) noexcept;
   CgroupSlots& operator=(CgroupSlots&&) noexcept;
   ~CgroupSlots();
 
-  // Reads all that follows. Values of ended cgroups stay until free_ended() went through.
+  // Reads everything that the functions below return. Values of an ended cgroup stay until free_ended() has succeeded.
   Result<void> refresh();
   std::span<const SlotOwner> living() const { return living_; }
   std::span<const SlotOwner> ended() const { return ended_; }
   Histogram total(std::uint32_t slot, std::uint32_t kind = 0) const;
   std::uint64_t lost_begins() const { return lost_begins_; }
-  // 1 + the highest slot of living() and ended().
+  // Returns 1 + the highest slot of living() and ended().
   std::uint32_t end_of_used() const;
   // Returns how many slots can be assigned to cgroups.
   std::uint32_t size() const { return slots_ - 1; }
 
-  // Clears the slots of ended() and offers them to other cgroups; what else the user keeps for them must be cleared.
-  // Those in `in_use` stay, for a later call: something still counts for them.
+  // Clears the slots of ended() and offers them to other cgroups. Before the call, clear everything else that is kept
+  // for them. Slots in `in_use` stay until a later call, because something still counts into them.
   Result<void> free_ended(const std::unordered_set<std::uint32_t>& in_use = {});
 
  private:
@@ -73,10 +73,10 @@ class CgroupSlots {
   Result<void> read_lost_begins();
   Result<void> clear(std::uint32_t slot);
 
-  std::uint32_t slots_, kinds_, copies_;  // copies: CPUs, or 1
+  std::uint32_t slots_, kinds_, copies_;  // copies: number of CPUs, or 1
   int histograms_ = -1, free_slots_ = -1, ended_slots_ = -1, lost_map_ = -1, cache_ = -1;
   bpf::MappedArray owners_;
-  std::vector<latency_histogram> values_;  // of the last read: slot by slot, kind by kind, each copy
+  std::vector<latency_histogram> values_;  // last read, ordered by slot, kind and copy
   std::vector<SlotOwner> living_, ended_;
   std::uint64_t lost_begins_ = 0;
 };

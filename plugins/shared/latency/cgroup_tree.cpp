@@ -24,7 +24,7 @@ bool has(std::string_view controllers, std::string_view controller) {
   return false;
 }
 
-// The line "id:controllers:path" with the controller; on cgroup v2 no line names it.
+// Finds the line "id:controllers:path" that names the controller. On cgroup v2 no line does.
 Result<Hierarchy> hierarchy_of(std::string_view controller, std::string_view self_cgroup) {
   while (auto line = next_field(self_cgroup, '\n')) {
     auto id = next_field(*line, ':');
@@ -41,7 +41,8 @@ std::optional<std::string> first_that_exists(const std::vector<std::string>& pat
   return std::nullopt;
 }
 
-// kernfs counts a directory's links as 2 + its subdirectories, which saves listing most of them.
+// Collects the directory and all directories below it. kernfs reports a link count of 2 + subdirectories, so most
+// directories need no listing.
 void collect(const std::string& path, std::vector<CgroupDirectory>& found) {
   struct stat status;
   if (::stat(path.c_str(), &status) != 0) return;

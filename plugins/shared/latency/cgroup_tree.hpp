@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hierarchy in which a controller's events are accounted: the controller's own on cgroup v1, the v2 tree otherwise.
-// Maps cgroups between the names used in the agent (directories relative to the root) and the number the kernel knows
-// them by, which is the inode number of the directory. [any thread]
+// CgroupTree: the hierarchy in which a controller's events are accounted. It is the controller's own hierarchy on
+// cgroup v1, otherwise the v2 tree. Maps the agent's names of cgroups (directories relative to the root) to the
+// kernel's ids (the inode numbers of the directories). [any thread]
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,20 @@ struct CgroupDirectory {
 
 class CgroupTree {
  public:
-  // `controller`: as v1 names it, "cpu", "memory", "blkio". `cgroup_root`: where the trees are mounted; `proc`: to
-  // learn the hierarchy's number from self/cgroup.
+  // Finds the hierarchy. `controller`: its v1 name, "cpu", "memory" or "blkio". `cgroup_root`: where the trees are
+  // mounted. `proc`: self/cgroup in it has the hierarchy's number.
   static Result<CgroupTree> find(std::string_view controller, const std::string& cgroup_root, const std::string& proc);
 
-  // As /proc/self/cgroup numbers it; 0 is cgroup v2.
+  // Returns the number of the hierarchy in /proc/self/cgroup; 0 is cgroup v2.
   int hierarchy_id() const { return hierarchy_id_; }
-  // The file of a cgroup that lists its threads.
+  // Returns the name of the file in a cgroup that lists its threads.
   const char* threads_file() const { return hierarchy_id_ == 0 ? "cgroup.threads" : "tasks"; }
 
   std::string path(std::string_view cgroup) const;
 
-  // The cgroup and all below it: a container may divide its own. Empty when it is gone.
+  // Returns the cgroup and all cgroups below it, because a container may create its own. Empty if the cgroup is gone.
   std::vector<CgroupDirectory> subtree(std::string_view cgroup) const;
-  // Without those below it.
+  // Returns the cgroup alone.
   Result<CgroupDirectory> directory(std::string_view cgroup) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Followed keeps, for each pod, container and service of the newest snapshot, its series and its cgroups: those it has
-// now and those that ended since, so that what happened last in a removed cgroup still reaches its owner. A container
-// that has terminated is followed as long as the snapshot lists it. Used on the plugin's strand.
+// Followed keeps the series and the cgroups of each pod, container and service of the newest snapshot. It also keeps
+// cgroups that have ended since the last search, so the last events of a removed cgroup are still counted for its
+// owner. A container that has terminated is kept while the snapshot lists it. Used on the plugin's strand.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,11 @@ namespace koord::latency {
 
 class FollowedCgroups {
  public:
-  // Looks which cgroups the subject has now, its own and all below, and adds them to `watched`.
+  // Finds the subject's current cgroups, its own and all below, and adds them to `watched`.
   void find(const CgroupTree& tree, std::string_view cgroup, std::vector<CgroupDirectory>& watched);
 
-  // The differences of this window in every cgroup that has a slot, or had one at the previous read.
+  // Returns the sum of this window over all cgroups of the subject: the current ones and those that ended before the
+  // last find().
   template <class Total>
   Total window(const Windows<Total>& windows) const {
     Total sum{};
@@ -44,8 +45,8 @@ class FollowedCgroups {
 template <class Series>
 class Followed {
  public:
-  // Brings the series in line with the pods and containers of the newest snapshot; `make(handle, is_pod)` makes those
-  // that are missing. Nothing changes while the state is not known. Returns whether there may be others now.
+  // Updates the entries to the pods and containers of the newest snapshot. `make(handle, is_pod)` creates a missing
+  // series. Does nothing while the state is unknown. Returns whether a new snapshot was read.
   template <class Make>
   bool follow(const koord_host* host, const koord_svc_state* state, Make&& make) {
     auto snapshot = plugin::Snapshot::if_known(host, state);
@@ -77,13 +78,13 @@ class Followed {
     return watched;
   }
 
-  // report(Series&, const Total& window) for each.
+  // Calls report(Series&, const Total& window) for each entry.
   template <class Total, class Report>
   void for_each(const Windows<Total>& windows, Report&& report) {
     for (auto& [handle, entry] : entries_) report(entry.series, entry.cgroups.window(windows));
   }
 
-  // visit(Series&, std::uint64_t id) for each of their cgroups, also those that have ended since the last
+  // Calls visit(Series&, std::uint64_t id) for each cgroup of each entry, also for those that had ended at the last
   // find_cgroups().
   template <class Visit>
   void for_each_cgroup(Visit&& visit) {

@@ -17,7 +17,8 @@ double upper_bound_us(std::size_t bucket) { return static_cast<double>(std::uint
 
 bool went_back(const Histogram& before, const Histogram& now) { return now.count < before.count; }
 
-// The sum and the buckets of one CPU are not read in one moment, so a sum may lag by one delay.
+// Returns the difference, but never less than 0: the sum and the buckets of a CPU are not read at the same time, so a
+// sum may lag by one delay.
 std::uint64_t minus(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long something took, as plain values: histograms of delays, what was added between two readings of running
-// totals, and quantiles. Pure: no clock, no files, no kernel. [any thread]
+// Durations as plain values: histograms of delays, the differences between two readings of running totals, and
+// quantiles. Pure: no clock, no files, no kernel. [any thread]
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ inline constexpr std::size_t kBuckets = 26;
 struct Histogram {
   std::uint64_t count = 0;
   std::uint64_t sum_ns = 0;
-  // All zero from a source that knows only count and sum.
+  // All zero if the source has only count and sum.
   std::array<std::uint64_t, kBuckets> buckets{};
 
   bool empty() const { return count == 0; }
@@ -25,19 +25,20 @@ struct Histogram {
   bool operator==(const Histogram&) const = default;
 };
 
-// Returns the difference between two readings of one running total. If a total went back, the new one counts in full.
+// Returns the difference between two readings of one running total. If the count decreased, the total was reset, and
+// the whole new total is returned.
 Histogram added(const Histogram& before, const Histogram& now);
 
-// The delay that a share `p` of the delays did not exceed, by linear interpolation inside its bucket; the lower bound
-// when that is the last, open bucket. Nothing without delays or without buckets.
+// Returns the delay that a share `p` of the delays did not exceed, by linear interpolation inside its bucket. In the
+// last, open bucket it returns the lower bound. Returns nullopt without delays or without buckets.
 std::optional<double> quantile_seconds(const Histogram& histogram, double p);
 std::optional<double> mean_seconds(const Histogram& histogram);
 double sum_seconds(const Histogram& histogram);
 
-// Every second bound, 4^n µs: fine enough to read off a graph, and half the series to store.
+// Exported bounds: every second bound, 4^n µs. This is fine enough for a graph and halves the number of series.
 inline constexpr std::size_t kExportedBounds = 12;
 std::vector<double> exported_bounds_seconds();
-// Delays up to each of those bounds, and as the last of all.
+// Returns the numbers of delays up to each of those bounds, and at the end the number of all.
 std::vector<std::uint64_t> exported_cumulative(const Histogram& histogram);
 
 }  // namespace koord::latency

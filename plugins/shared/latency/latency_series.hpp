@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metrics of one kind of latency at one level (node, pod or container), and the series of one subject: a histogram
-// of all delays since the agent met it, and gauges of the last period. Used on the plugin's strand.
+// of all delays since the agent first saw it, and gauges of the last period. Used on the plugin's strand.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 namespace koord::latency {
 
 struct LatencyNames {
-  std::string prefix;              // "node_sched": defines "node_sched_latency_seconds" and the gauges beside it
-  std::string what;                // how the help goes on after "How long …", without an end: "threads waited"
-  std::vector<int> percents = {};  // of the quantiles that become gauges
-  bool has_histogram = true;       // which is some 15 series for each subject
+  std::string prefix;              // "node_sched" defines "node_sched_latency_seconds" and its gauges
+  std::string what;                // the rest of the help after "How long …", without a full stop: "threads waited"
+  std::vector<int> percents = {};  // percents of the quantiles that have gauges
+  bool has_histogram = true;       // a histogram has about 15 series for each subject
 };
 
 struct LatencyMetrics {
@@ -35,7 +35,7 @@ struct LatencyMetrics {
   bool has_histogram = false;
 };
 
-// Counts that a batch of histograms points to; they live until it is sent.
+// Counts to which the histograms of a batch point. They must live until the batch is sent.
 using CumulativeCounts = std::deque<std::vector<std::uint64_t>>;
 
 class LatencySeries {
@@ -43,8 +43,8 @@ class LatencySeries {
   LatencySeries() = default;
   LatencySeries(const LatencyMetrics& metrics, std::uint64_t subject, std::initializer_list<plugin::Label> labels = {});
 
-  // Adds a window to the running total and puts total and window into the batch. Without buckets only the mean; a gauge
-  // is absent when nothing happened in the window.
+  // Adds a window to the running total and adds both to the batch. If the histogram has no buckets, only the mean is
+  // added. A gauge gets no value if the window has no delays.
   void report(const Histogram& window, plugin::Batch& batch, CumulativeCounts& counts);
 
  private:

@@ -35,7 +35,7 @@ TEST_CASE("the difference of two running totals is the added amount") {
   CHECK(added(before, before) == Histogram{});
 }
 
-TEST_CASE("a running total that went back was reset and counts whole") {
+TEST_CASE("a running total that decreased was reset, and the new total counts whole") {
   CHECK(added(waits(3, 10), waits(3, 4)) == waits(3, 4));
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("a sum that lags behind its count never becomes negative") {
   CHECK(added(waits(0, 10, 1000), now).sum_ns == 0);
 }
 
-TEST_CASE("a quantile lies inside the bucket of its rank, by the share of the waits below it") {
+TEST_CASE("a quantile lies inside the bucket of its rank, at the share of the waits below it") {
   Histogram histogram = sum(waits(0, 50), waits(4, 50));  // 50 below 1 µs, 50 in [8, 16) µs
   CHECK(*quantile_seconds(histogram, 0.25) == doctest::Approx(0.5e-6));
   CHECK(*quantile_seconds(histogram, 0.50) == doctest::Approx(1e-6));
@@ -87,7 +87,7 @@ TEST_CASE("exported counts are cumulative and end in the count of all") {
   CHECK(cumulative[12] == 15);
 }
 
-TEST_CASE("a window holds what each cgroup waited since the reading before") {
+TEST_CASE("a window has the waits of each cgroup since the previous reading") {
   Windows windows;
   windows.advance({.cgroups = {{7, waits(3, 10)}}, .unassigned = Histogram{}});
   windows.advance({.cgroups = {{7, waits(3, 12)}, {8, waits(4, 1)}}, .unassigned = Histogram{}});
@@ -106,7 +106,7 @@ TEST_CASE("the last waits of a removed cgroup are in one window and no later one
   CHECK(windows.of(7) == Histogram{});
 }
 
-TEST_CASE("the node's window has every cgroup and the waits that no slot was free for") {
+TEST_CASE("the node's window has every cgroup and the waits without a free slot") {
   Windows windows;
   windows.advance({.cgroups = {{7, waits(3, 10)}}, .unassigned = waits(9, 5)});
   windows.advance({.cgroups = {{7, waits(3, 11)}}, .unassigned = waits(9, 7)});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LevelSeries: the series of the node and of each of its pods and containers, with the windows between readings that
-// they report. Metrics holds the metrics of one level; a Series is made of them and of a subject. Used on the plugin's
-// strand.
+// they report. `Metrics` holds the metrics of one level; a `Series` is constructed from them and from a subject. Used
+// on the plugin's strand.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class LevelSeries {
   LevelSeries(Metrics container, Metrics pod, const Metrics& node)
       : container_metrics_(std::move(container)), pod_metrics_(std::move(pod)), node_(node, KOORD_NO_SUBJECT) {}
 
-  // Follows the pods and containers of the newest snapshot. Returns the cgroups that they have now. Before each
+  // Updates to the pods and containers of the newest snapshot and returns their current cgroups. Call it before each
   // reading.
   std::vector<CgroupDirectory> follow(const koord_host* host, const koord_svc_state* state, const CgroupTree& tree) {
     followed_.follow(host, state, [this](std::uint64_t handle, bool is_pod) {
@@ -31,14 +31,14 @@ class LevelSeries {
     return followed_.find_cgroups(tree);
   }
 
-  // Starts from these totals: for a source that does not continue the previous readings.
+  // Starts from these totals, for a source that does not continue the previous readings.
   void restart(const Reading<Total>& reading) {
     windows_ = {};
     windows_.advance(reading);
   }
 
-  // report(Series&, const Total& window) for each pod and container, and for the node if the source sees the whole
-  // node.
+  // Calls report(Series&, const Total& window) for each pod and container, and for the node if the source sees the
+  // whole node.
   template <class Report>
   void report(const Reading<Total>& reading, Report&& report) {
     windows_.advance(reading);

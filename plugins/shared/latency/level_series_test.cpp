@@ -31,7 +31,7 @@ struct LevelName {
   std::string level;
 };
 
-// All waits of one subject.
+// A series that sums all waits of one subject.
 struct CountedSeries {
   CountedSeries() = default;
   CountedSeries(const LevelName& metrics, std::uint64_t) : level(metrics.level) {}
@@ -41,7 +41,8 @@ struct CountedSeries {
 
 using Counts = std::map<std::string, std::uint64_t>;
 
-// A node with a pod and its container. Their cgroups lie beside each other: a container's waits are not its pod's here.
+// A node with a pod and its container. Their cgroups are siblings here, so a container's waits are not counted for its
+// pod.
 struct NodeWithPod {
   NodeWithPod() {
     pod.uid = pod.name = "pod1";
@@ -75,13 +76,14 @@ struct NodeWithPod {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(NodeWithPod, "pods and containers report the windows of their cgroups, the node those of all") {
+TEST_CASE_FIXTURE(NodeWithPod,
+                  "pods and containers report the windows of their cgroups, and the node those of all cgroups") {
   CHECK(follow().size() == 2);
   CHECK(report({.cgroups = {{id("pod"), waits_of(3)}, {id("container"), waits_of(4)}}, .unassigned = waits_of(10)}) ==
         Counts{{"container", 4}, {"pod", 3}, {"node", 17}});
 }
 
-TEST_CASE_FIXTURE(NodeWithPod, "a subject keeps its series from reading to reading, also after a change of the pods") {
+TEST_CASE_FIXTURE(NodeWithPod, "a subject keeps its series between readings, also after a change of the pods") {
   follow();
   report({.cgroups = {{id("container"), waits_of(4)}}, .unassigned = Histogram{}});
   koord::state::Pod other;
@@ -106,7 +108,7 @@ TEST_CASE_FIXTURE(NodeWithPod, "a source that does not see the whole node report
   CHECK(report({.cgroups = {{id("pod"), waits_of(3)}}}) == Counts{{"container", 0}, {"pod", 3}});
 }
 
-TEST_CASE_FIXTURE(NodeWithPod, "another source begins with the totals that it has, and no wait counts twice") {
+TEST_CASE_FIXTURE(NodeWithPod, "another source begins with its present totals, and no wait counts twice") {
   follow();
   report({.cgroups = {{id("container"), waits_of(4)}}, .unassigned = waits_of(1)});
   series.restart({.cgroups = {{id("container"), waits_of(90)}}, .unassigned = waits_of(50)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics of a latency plugin about the measurement itself, and its requests to the host at the start. Used on the
-// plugin's strand.
+// Metrics of a latency plugin about its own measurement, and its requests to the host at start. Used on the plugin's
+// strand.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,16 @@ namespace koord::latency {
 class MeasurementSeries {
  public:
   MeasurementSeries() = default;
-  // Defines "<prefix>_latency_info", "…_lost_total" and "…_slots_used"; `cases`: what is counted, "waits".
+  // Defines "<prefix>_latency_info", "…_lost_total" and "…_slots_used". `cases`: what the plugin counts, for example
+  // "waits".
   MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases);
 
-  // The source from now on, instead of the one before.
+  // Sets the source that is used from now on.
   void set_source(std::string_view source);
-  // A series for what is lost for another reason.
+  // Returns a series for cases that are lost for another reason.
   std::uint64_t lost(std::string_view reason) const { return lost_.series(KOORD_NO_SUBJECT, {{"reason", reason}}); }
 
-  // `unassigned`: how many cases are in no cgroup's figures.
+  // Adds the values to the batch. `unassigned`: number of cases that are counted for no cgroup.
   template <class Total>
   void report(const Reading<Total>& reading, std::uint64_t unassigned, plugin::Batch& batch) const {
     batch.add(info_series_, 1);

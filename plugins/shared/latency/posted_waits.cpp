@@ -9,7 +9,7 @@
 namespace koord::latency {
 namespace {
 
-// All numbers are of base 128, the lowest digit first, 128 added to each but the last one.
+// All numbers are in base 128, the lowest digit first. 128 is added to each digit but the last one.
 constexpr std::uint64_t kVersion = 1;
 constexpr std::uint64_t kMostCgroups = 65535;
 constexpr int kDigitBits = 7;
@@ -34,7 +34,7 @@ Result<std::uint64_t> take(std::string_view& rest) {
   return damaged("a number has no end");
 }
 
-// Buckets that are empty, which are most, are left out.
+// Appends the waits. Empty buckets are left out, because most buckets are empty.
 void put(std::string& text, const Waits& waits) {
   std::uint64_t used = 0;
   for (std::size_t i = 0; i < kBuckets; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings that plugins with slot programs have in common, and what they say of their source. In init().
+// Settings shared by plugins with slot programs, and log lines about their source. For init().
 #pragma once
 
 #include <string>
@@ -11,23 +11,23 @@
 
 namespace koord::latency {
 
-// The settings `slots` and `btf`, as properties of a configuration schema; `source` is each plugin's own.
+// The settings `slots` and `btf`, as properties of a configuration schema. Each plugin has its own setting `source`.
 inline constexpr char kSlotSettings[] = R"(
     "slots": {"type": "integer", "minimum": 2, "maximum": 65535,
               "description": "maximum number of cgroups measured separately; default: 4096"},
     "btf": {"type": "string", "description": "file with the kernel's types, if the kernel itself has none"})";
 
-// `source`, `slots` and `btf`.
+// Reads the settings `source`, `slots` and `btf`.
 SlotOptions slot_options(const plugin::Config& config);
 
-// The subjects that have series of which all subjects would have too many. The setting is none, node (the default),
-// pods (and node) or all.
+// The levels that have these series, where series of all subjects would be too many. The setting is none, node (the
+// default), pods (node and pods) or all.
 struct Levels {
   bool node = true, pod = false, container = false;
 };
 Levels levels(const plugin::Config& config, std::string_view setting);
 
-// One line for the source in use and one for each that was refused.
+// Logs one line for the source in use and one for each refused source.
 void log_source(const koord_host* host, std::string_view what, std::string_view source,
                 const std::vector<Refusal>& refused);
 

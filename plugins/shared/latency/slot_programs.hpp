@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SlotPrograms runs programs that keep histograms for each cgroup: of several ways to the same figures the first that
-// the kernel accepts, and says why it refused the ones before. The programs leave the kernel with it. Used by one
-// thread at a time.
+// SlotPrograms runs BPF programs that keep histograms for each cgroup. It uses the first of several sources that the
+// kernel accepts, and returns why the kernel refused the previous ones. Its destructor unloads the programs. Used by
+// one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@
 
 namespace koord::latency {
 
-// One way to the figures.
+// One set of programs that measures the values.
 struct ProgramSource {
   std::string_view name;
-  std::vector<std::string_view> programs;  // in the order of their start
+  std::vector<std::string_view> programs;  // in the order in which they are started
   std::vector<const char*> unused_maps;
 };
 
 struct SlotOptions {
-  std::string btf;          // file with the kernel's types; empty: the kernel's own
+  std::string btf;          // file with the kernel's types; empty: the types of the running kernel
   std::uint32_t slots = 0;  // cgroups measured separately; 0: as many as 16 MiB hold
-  std::string only;         // this source or none
+  std::string only;         // if set, only this source is tried
 };
 
 // Properties of the programs, defined next to their source.
 struct SlotObject {
   bpf::ObjectFile file;
-  std::uint32_t kinds = 1;                                              // of delays that have a histogram each
-  bool per_cpu = false;                                                 // the content of slots
-  std::vector<std::pair<const char*, std::uint32_t>> map_entries = {};  // of their other maps
-  std::vector<const char*> slot_maps = {};                              // with one entry for each slot
-  std::size_t slot_bytes = 0;                                           // of those, for each slot
+  std::uint32_t kinds = 1;                                              // kinds of delays; each has its own histogram
+  bool per_cpu = false;                                                 // whether slots have a copy for each CPU
+  std::vector<std::pair<const char*, std::uint32_t>> map_entries = {};  // sizes of their other maps
+  std::vector<const char*> slot_maps = {};                              // maps with one entry for each slot
+  std::size_t slot_bytes = 0;                                           // bytes per slot in those maps
 };
 
 struct Refusal {
@@ -49,10 +49,10 @@ struct Refusal {
 
 class SlotPrograms {
  public:
-  // Fails when the kernel refuses the source, `options.only` notwithstanding.
+  // Fails if the kernel refuses the source. Ignores `options.only`.
   static Result<SlotPrograms> open(const SlotObject& object, const ProgramSource& source, const CgroupTree& tree,
                                    const SlotOptions& options);
-  // Fails when the kernel refuses every source; the text then has the reason of each.
+  // Fails if the kernel refuses every source; the text then has the reason for each.
   static Result<SlotPrograms> open_first(const SlotObject& object, std::span<const ProgramSource> sources,
                                          const CgroupTree& tree, const SlotOptions& options);
 
@@ -61,8 +61,8 @@ class SlotPrograms {
   CgroupSlots& slots() { return slots_; }
   const CgroupSlots& slots() const { return slots_; }
   int map(const char* name) const { return programs_.map(name); }
-  // Returns the content of a per-CPU map with an entry for each slot, up to the highest slot in use: entry n of CPU c
-  // is at n * cpus + c.
+  // Returns the content of a per-CPU map that has an entry for each slot, up to the highest slot in use. Entry n of CPU
+  // c is at n * cpus + c.
   template <class Entry>
   Result<std::vector<Entry>> read_slots(const char* map, std::uint32_t cpus) const {
     const std::uint32_t n = slots_.end_of_used();
@@ -70,10 +70,10 @@ class SlotPrograms {
     TRY(bpf::read_array(programs_.map(map), n, entries.data(), sizeof(Entry) * cpus));
     return entries;
   }
-  // Clears the entries of ended slots in such a map. `entry_bytes`: with all CPUs' copies.
+  // Clears the entries of ended slots in such a map. `entry_bytes`: size of an entry with the copies of all CPUs.
   Result<void> clear_ended(const char* map, std::size_t entry_bytes) const;
   std::uint64_t missed() const { return programs_.missed(); }
-  // An iterator of the source, once more.
+  // Runs an iterator of the source again.
   Result<void> run(const char* iterator) { return programs_.run(iterator); }
 
  private:
@@ -86,7 +86,7 @@ class SlotPrograms {
   CgroupSlots slots_;
 };
 
-// The last read as plain values; `total_of(slot)` returns the content of a slot.
+// Returns the last read as plain values. `total_of(slot)` returns the content of a slot.
 template <class Total, class TotalOf>
 Reading<Total> reading_of(const SlotPrograms& programs, TotalOf&& total_of) {
   const CgroupSlots& slots = programs.slots();

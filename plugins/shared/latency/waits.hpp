@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits of a cgroup's threads for a CPU, as running totals or as those of a window. Pure. [any thread]
+// Waits of a cgroup's threads for a CPU, as running totals or for one window. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace koord::latency {
 
-// Time in which a CPU quota held the threads is in `throttled_ns` only; sources that do not know it have it in the
-// waits.
+// Waits for a CPU. Time in which a CPU quota stopped the threads is only in `throttled_ns`; a source that cannot
+// separate it counts it as waits.
 struct Waits : Histogram {
   std::uint64_t throttled_ns = 0;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows turns readings of running totals, one for each cgroup, into what happened since the reading before. A Total
-// is a value that has `operator+=`, `bool empty() const` and a function `Total added(const Total& before, const Total&
-// now)` beside it, as Histogram has. Pure. [any thread]
+// Windows computes the differences between successive readings of running totals, one for each cgroup. A Total is a
+// value with `operator+=`, `bool empty() const` and a free function `Total added(const Total& before, const Total&
+// now)`, like Histogram. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace koord::latency {
 template <class Total>
 struct CgroupTotal {
   std::uint64_t cgroup = 0;  // the inode number of its directory
-  Total total;               // since the kernel first met it
+  Total total;               // since the kernel first saw the cgroup
 };
 
 // The running totals of all cgroups, read at one time.
 template <class Total>
 struct Reading {
   std::vector<CgroupTotal<Total>> cgroups;
-  std::vector<CgroupTotal<Total>> ended;  // the last totals of cgroups removed since the reading before
-  // Charged to no cgroup, because no slot was free; nothing from a source that does not see the whole node.
+  std::vector<CgroupTotal<Total>> ended;  // the last totals of cgroups removed since the previous reading
+  // Events of cgroups without a slot, because no slot was free; nullopt if the source does not see the whole node.
   std::optional<Total> unassigned;
-  std::uint64_t lost_begins = 0;    // delays of unknown length, in no total
-  std::uint64_t missed_events = 0;  // that the programs did not see, because the kernel left them out
+  std::uint64_t lost_begins = 0;    // delays of unknown length; they are in no total
+  std::uint64_t missed_events = 0;  // events that the kernel did not pass to the programs
   std::uint32_t slots_used = 0;
   std::uint32_t slots = 0;  // 0: the source has no such limit
 };
@@ -47,13 +47,13 @@ class Windows {
     totals_ = std::move(totals);
   }
 
-  // Nothing happened: an empty total.
+  // Returns the difference of a cgroup; empty if nothing happened.
   const Total& of(std::uint64_t cgroup) const {
     static const Total kNothing{};
     auto found = added_.find(cgroup);
     return found == added_.end() ? kNothing : found->second;
   }
-  // All cgroups and the unassigned; nothing when the source does not see the whole node.
+  // Returns the sum of all cgroups and of `unassigned`; nullopt if the source does not see the whole node.
   const std::optional<Total>& node() const { return node_; }
 
  private:

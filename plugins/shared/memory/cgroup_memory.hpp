@@ -13,18 +13,18 @@ namespace koord::memory {
 inline constexpr std::array<std::string_view, 5> kMemoryStatKeys = {"inactive_anon", "active_anon", "unevictable",
                                                                     "inactive_file", "active_file"};
 
-// In bytes, over the whole subtree; kAbsent where the kernel has no such key.
+// Values in bytes over the whole subtree; kAbsent if the kernel has no such key.
 struct MemoryStat {
   static constexpr std::int64_t kAbsent = INT64_MIN;
   std::int64_t inactive_anon = kAbsent, active_anon = kAbsent, unevictable = kAbsent;
   std::int64_t inactive_file = kAbsent, active_file = kAbsent;
 };
 
-// Memory that the cgroup cannot release without swapping: inactive_anon + active_anon + unevictable. Page cache and
-// slab are left out. Unknown when a part is.
+// Returns the memory that the cgroup cannot release without swapping: inactive_anon + active_anon + unevictable. Page
+// cache and slab are left out. Unknown if a part is unknown.
 std::optional<double> usage_bytes(const MemoryStat& stat);
 
-// The same and the page cache, inactive_file + active_file. Unknown when a part is.
+// Returns the same plus the page cache, inactive_file + active_file. Unknown if a part is unknown.
 std::optional<double> usage_with_page_cache_bytes(const MemoryStat& stat);
 
 }  // namespace koord::memory

@@ -8,10 +8,10 @@
 
 namespace koord::memory {
 
-// The value of the line "<key>: 123 kB", or "Node 0 <key>: 123 kB", in bytes. An error names the key.
+// Returns the value of the line "<key>: 123 kB" or "Node 0 <key>: 123 kB" in bytes. An error names the key.
 Result<double> meminfo_bytes(std::string_view text, std::string_view key);
 
-// MemTotal - MemFree of /proc/meminfo, in bytes: all that is in use, page cache and slab among it.
+// Returns MemTotal - MemFree of /proc/meminfo in bytes: all used memory, including page cache and slab.
 Result<double> used_with_page_cache_bytes(std::string_view text);
 
 }  // namespace koord::memory

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MemoryStatFile: memory.stat of a cgroup that may not be there. The host reads this costly file less often
-// than an advisor ticks and answers from memory between: each reading is given once, so that no old value is
-// sent as a new one. On the instance's strand.
+// MemoryStatFile: memory.stat of a cgroup that may be missing. The host reads this costly file less often than an
+// advisor ticks, and returns cached values in between. Each reading is returned only once, so no old value is sent as a
+// new one. On the instance's strand.
 #pragma once
 
 #include "koordetector/subjects.hpp"
@@ -11,8 +11,8 @@ namespace koord::memory {
 
 class MemoryStatFile {
  public:
-  // Nothing: no such cgroup or file, or nothing that was not given before. Throws plugin::Failure when the
-  // file is there and cannot be read.
+  // Returns nullopt if the cgroup or file is missing, or if this reading was returned before. Throws plugin::Failure if
+  // the file exists but cannot be read.
   std::optional<MemoryStat> read_new(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
                                      std::uint64_t now_ns) {
     const auto reading = file_.read(host, cgroup, dir, now_ns);
@@ -23,7 +23,7 @@ class MemoryStatFile {
     return MemoryStat{values[0], values[1], values[2], values[3], values[4]};
   }
 
-  // Did the last call find the file?
+  // Returns whether the last call found the file.
   bool there() const { return there_; }
 
  private:

@@ -37,7 +37,7 @@ TEST_CASE("memory in use is inactive_anon, active_anon and unevictable, without 
   CHECK(usage_bytes({0, 0, 0, kAbsent, kAbsent}) == 0.0);
 }
 
-TEST_CASE("memory with page cache has inactive_file and active_file besides") {
+TEST_CASE("memory with page cache also includes inactive_file and active_file") {
   CHECK(usage_with_page_cache_bytes({4096, 8192, 4096, 100, 20}) == 16504.0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumaStatFile: how much memory of each NUMA node a cgroup uses, from memory.numa_stat; the cgroup may not be
-// there. The host reads this costly file less often than an advisor ticks: each reading is given once. On the
-// instance's strand.
+// NumaStatFile: the memory that a cgroup uses on each NUMA node, from memory.numa_stat. The cgroup may be missing. The
+// host reads this costly file less often than an advisor ticks; each reading is returned only once. On the instance's
+// strand.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace koord::memory {
 
-// The NUMA nodes to ask for, with their keys of the logical file. Outlives the files that are made with it.
+// The NUMA nodes to read, with their keys of the logical file. Must outlive the files created with it.
 struct NumaNode {
   std::uint32_t id;
   std::string anon_key, unevictable_key;
 };
 using NumaNodes = std::vector<NumaNode>;
-NumaNodes numa_nodes(const koord_topology* topology);  // none while it is not known
+NumaNodes numa_nodes(const koord_topology* topology);  // empty while the topology is unknown
 
 struct NumaUsage {
   std::uint32_t node;
@@ -28,12 +28,12 @@ struct NumaUsage {
 
 class NumaStatFile {
  public:
-  // With fewer than two nodes the file is not read: it is costly, and memory.stat has the values of the only node.
+  // With fewer than two NUMA nodes the file is not read: it is costly, and memory.stat has the values of the only node.
   explicit NumaStatFile(const NumaNodes& nodes);
 
-  // anon + unevictable of each node: memory without page cache and slab, as usage_bytes() has it for the whole. A node
-  // that is unknown to the kernel is left out. Empty if the cgroup or file is missing, or the values are not new.
-  // Throws plugin::Failure if the file exists and cannot be read.
+  // Returns anon + unevictable of each NUMA node: memory without page cache and slab, like usage_bytes() of the whole
+  // cgroup. A node that is unknown to the kernel is left out. Empty if the cgroup or file is missing, or if the values
+  // are not new. Throws plugin::Failure if the file exists but cannot be read.
   std::vector<NumaUsage> read_new(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
                                   std::uint64_t now_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host services for plugins about the node itself: the places of its trees, storage of facts, a counter of rounds.
+// Host services for plugins about the node itself: the roots of its file trees, stored facts, and a counter of rounds.
 // Header-only. On the instance's strand, or in init().
 #pragma once
 

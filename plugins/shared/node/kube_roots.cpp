@@ -12,13 +12,14 @@ using cgroup::Driver;
 using cgroup::KubeQos;
 using cgroup::KubeRoot;
 
-// Empty above the top.
+// Returns the parent directory, or "" for the top one.
 std::string_view parent_of(std::string_view dir) {
   const std::size_t slash = dir.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : dir.substr(0, slash);
 }
 
-// Below the kubelet's directory a guaranteed pod lies by itself, all others in the directory of their class.
+// Returns the kubelet's directory of a pod. A guaranteed pod is directly below it, other pods are in the directory of
+// their QoS class.
 std::string_view root_dir_of(const PodPlace& pod) {
   if (pod.qos == KubeQos::unknown) return {};
   const std::string_view parent = parent_of(pod.cgroup_dir);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Under which directory of the cgroup tree the kubelet keeps its pods, as plugins can know it. Pure. [any
-// thread]
+// Finds the directories of the cgroup tree under which the kubelet creates pods, from the pods that plugins see. Pure.
+// [any thread]
 #pragma once
 
 #include <string_view>
@@ -10,14 +10,14 @@
 
 namespace koord::kube {
 
-// Where a pod lies.
+// The place of a pod in the cgroup tree.
 struct PodPlace {
   cgroup::KubeQos qos;
   std::string_view cgroup_dir;
 };
 
-// Returns the directories above the places of the pods, usually one. If no pod has a place: those that a kubelet, also
-// kind's, makes on its own, of which a node has one at most.
+// Returns the directories above the pods, usually one. If no pod has a place, returns all default directories of a
+// kubelet, including kind's; a node has at most one of them.
 std::vector<cgroup::KubeRoot> kube_roots(const std::vector<PodPlace>& pods);
 
 }  // namespace koord::kube

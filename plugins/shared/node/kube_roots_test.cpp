@@ -19,7 +19,7 @@ const KubeRoot kCgroupfs = {Driver::cgroupfs, "kubepods"};
 
 }  // namespace
 
-TEST_CASE("any pod shows the place of the kubelet's pods, whatever its class and the driver") {
+TEST_CASE("any pod shows the kubelet's directory, whatever its class and the driver") {
   CHECK(of(KubeQos::best_effort, "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu.slice") ==
         Roots{kSystemd});
   CHECK(of(KubeQos::guaranteed, "kubepods.slice/kubepods-podu.slice") == Roots{kSystemd});
@@ -27,12 +27,12 @@ TEST_CASE("any pod shows the place of the kubelet's pods, whatever its class and
   CHECK(of(KubeQos::guaranteed, "kubelet/kubepods/podu") == Roots{{Driver::cgroupfs, "kubelet/kubepods"}});
 }
 
-TEST_CASE("pods in one place give it once") {
+TEST_CASE("pods in one place give one directory") {
   CHECK(kube_roots({{KubeQos::burstable, "kubepods/burstable/pod1"}, {KubeQos::guaranteed, "kubepods/pod2"}}) ==
         Roots{kCgroupfs});
 }
 
-TEST_CASE("while no pod shows it, every place that a kubelet makes may be it") {
+TEST_CASE("if no pod shows the directory, all default directories of a kubelet are returned") {
   const Roots usual = {kSystemd,
                        kCgroupfs,
                        {Driver::systemd, "kubelet.slice/kubelet-kubepods.slice"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveSeries: the series of things that come and go (disks, NUMA nodes, ports), made when they are first seen and ended
-// when a round has not seen them. Header-only, on the instance's strand.
+// LiveSeries: the series of things that appear and disappear (disks, NUMA nodes, ports). A series is created when its
+// thing is first seen, and ended after a round without it. Header-only, on the instance's strand.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class LiveSeries {
   explicit LiveSeries(const koord_host* host)
       : host_(host), metrics_(plugin::require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
-  // The series known as `key`; make() makes one.
+  // Returns the series of `key`; make() creates a missing one.
   template <class Make>
   std::uint64_t of(const std::string& key, Make&& make) {
     auto entry = entries_.find(key);
@@ -27,12 +27,12 @@ class LiveSeries {
     return entry->second.series;
   }
 
-  // It is still there, and has no value now.
+  // Keeps the series in this round without a value.
   void keep(const std::string& key) {
     if (auto entry = entries_.find(key); entry != entries_.end()) entry->second.round = round_;
   }
 
-  // Ends those that neither of() nor keep() was asked for since the last time.
+  // Ends the series that neither of() nor keep() named since the last call.
   void end_others() {
     for (auto entry = entries_.begin(); entry != entries_.end();) {
       if (entry->second.round == round_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places of a snapshot's pods. They are valid as long as the snapshot.
+// Returns the places of a snapshot's pods, which are valid as long as the snapshot.
 #pragma once
 
 #include "koordetector/plugin.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reason that resctrl, the kernel's file system of resource control, is missing on a node. [any thread]
+// Explains why resctrl, the kernel's file system for resource control, is missing on a node. [any thread]
 #pragma once
 
 #include "core/base/node_roots.hpp"
@@ -7,7 +7,7 @@
 
 namespace koord::node {
 
-// Returns that the machine offers no resource control, or that it is offered and not mounted at `roots.resctrl`.
+// Returns an error: the machine has no resource control, or resctrl is not mounted at `roots.resctrl`.
 Error why_no_resctrl(const NodeRoots& roots);
 
 }  // namespace koord::node

@@ -11,7 +11,7 @@
 namespace koord::node {
 namespace {
 
-// No file of one value is larger.
+// Size limit; no file with a single value is larger.
 constexpr std::size_t kMaxBytes = 1u << 20;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of small files of /proc and /sys that a kernel, an architecture or a device may lack: files that are missing,
-// unreadable or of another form are nothing. [any thread]
+// Reads small files of /proc and /sys that a kernel, an architecture or a device may lack. Returns nullopt if a file is
+// missing, unreadable or in another format. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace koord::node {
 
-// Without spaces and newlines around.
+// Returns the text without surrounding spaces and newlines.
 std::optional<std::string> read_text(const std::string& path);
 std::optional<std::int64_t> read_number(const std::string& path);
-// A list of CPUs or memory nodes, "0-3,8"; an empty file is the empty set.
+// Parses a list of CPUs or memory nodes, "0-3,8"; an empty file is the empty set.
 std::optional<CpuSet> read_set(const std::string& path);
 
-// Names in the directory, sorted; none when there is no such directory.
+// Returns the names in the directory, sorted; empty if the directory does not exist.
 std::vector<std::string> names_in(const std::string& directory);
-// The last part of what a symbolic link points to: "../../devices/pci0000:00/0000:00:01.0" is "0000:00:01.0".
+// Returns the last part of a symbolic link's target: "0000:00:01.0" for "../../devices/pci0000:00/0000:00:01.0".
 std::optional<std::string> link_name(const std::string& path);
 bool exists(const std::string& path);
 

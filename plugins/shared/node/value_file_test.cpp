@@ -16,7 +16,7 @@ TEST_CASE("a value is the text of the file without the newline") {
   CHECK(read_set(node.path("sys/none"))->empty());
 }
 
-TEST_CASE("a missing value or one of another form is nothing") {
+TEST_CASE("a missing value or one in another format is nullopt") {
   FakeNode node({{"sys/a", "x\n"}, {"sys/dir/", ""}});
   CHECK_FALSE(read_text(node.path("sys/b")));
   CHECK_FALSE(read_text(node.path("sys/dir")));
@@ -26,7 +26,7 @@ TEST_CASE("a missing value or one of another form is nothing") {
   CHECK_FALSE(exists(node.path("sys/b")));
 }
 
-TEST_CASE("a link is known by the last part of what it points to") {
+TEST_CASE("a link has the last part of its target as its name") {
   FakeNode node;
   node.link("sys/class/net/eth0", "../../devices/pci0000:00/0000:00:01.0");
   node.link("sys/plain", "target");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins string literals when the program is compiled: a plugin's configuration schema of its own settings and those
-// that it shares with others. Header-only.
+// Joins string literals at compile time, for example a plugin's own settings and shared settings of its configuration
+// schema. Header-only.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace koord::settings {
 
-// Returns the text, with one 0 at its end.
+// Returns the text with one 0 at its end.
 template <std::size_t... kSizes>
 consteval auto joined(const char (&... parts)[kSizes]) {
   std::array<char, (kSizes + ... + 1) - sizeof...(kSizes)> text{};

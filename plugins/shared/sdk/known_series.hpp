@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// KnownSeries: a series that exists as long as its value is known. A value that is not known any more (a counter was
-// not scheduled, a process has left a device) takes the series off /metrics at once, where its last value would stay
-// for minutes otherwise; its history stays. Header-only. On the instance's strand.
+// KnownSeries: a series that exists while its value is known. When the value becomes unknown (a counter was not
+// scheduled, a process has left a device), the series is removed from /metrics at once; otherwise its last value would
+// stay there for minutes. Its history is kept. Header-only. On the instance's strand.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace koord::plugin {
 
 class KnownSeries {
  public:
-  // `make` returns the series, like Metric::series(); it is called when there is a value, and again after a time
-  // without.
+  // `make` returns the series, like Metric::series(). It is called for the first value, and again for the first value
+  // after a time without values.
   KnownSeries(const koord_host* host, std::function<std::uint64_t()> make)
       : host_(host), metrics_(require<koord_svc_metrics>(host, "koord.metrics/1")), make_(std::move(make)) {}
 

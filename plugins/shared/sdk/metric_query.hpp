@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricQuery: queries of strategies to the metric cache, over a given number of nanoseconds up to now:
-// values of the node, and of all pods or containers at once. Values that are not measured are left out. Header-only.
+// MetricQuery: queries of strategies to the metric cache over a given number of nanoseconds up to now, for values of
+// the node or of all pods or containers. Values that are not measured are left out. Header-only.
 // [strand]
 #pragma once
 
@@ -21,11 +21,11 @@ class MetricQuery {
   struct Figure {
     double value = 0;
     std::uint64_t samples = 0;
-    std::uint64_t covered_ns = 0;  // from the first sample to the last
+    std::uint64_t covered_ns = 0;  // time from the first sample to the last
   };
   struct Value {
     double value = 0;
-    std::uint64_t at_ns = 0;  // of the last sample
+    std::uint64_t at_ns = 0;  // time of the last sample
   };
   using BySubject = std::unordered_map<std::uint64_t, Value>;
 
@@ -33,7 +33,8 @@ class MetricQuery {
   explicit MetricQuery(const koord_host* host)
       : host_(host), metrics_(plugin::require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
-  // The value of the node, or of the series with the labels; if several match, the first current one. KOORD_AGG_*.
+  // Returns the value of the node, or of the series with the labels; if several match, the first current one.
+  // `aggregation`: KOORD_AGG_*.
   std::optional<Figure> of_node(std::string_view metric, std::uint32_t aggregation, std::uint64_t now_ns,
                                 std::uint64_t window_ns, std::initializer_list<plugin::Label> labels = {}) {
     std::vector<koord_label> list;
@@ -44,7 +45,7 @@ class MetricQuery {
     return std::nullopt;
   }
 
-  // By handles of koord.state/1.
+  // Returns the values by handle of koord.state/1.
   BySubject by_subject(std::string_view metric, std::uint32_t aggregation, std::uint64_t now_ns,
                        std::uint64_t window_ns) {
     ask(metric, aggregation, now_ns, window_ns, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Newest: the newest samples in the metric cache, of any plugin, none older than a bound. Header-only. On the
-// instance's strand.
+// Newest: the newest samples in the metric cache, of any plugin, within a time window. Header-only. On the instance's
+// strand.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ class NewestSamples {
   explicit NewestSamples(const koord_host* host)
       : host_(host), metrics_(plugin::require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
-  // All questions until the next call are about the time from `from_ns` to `to_ns`.
+  // Sets the time window of all queries until the next call.
   void set_window(std::uint64_t from_ns, std::uint64_t to_ns) {
     from_ns_ = from_ns;
     to_ns_ = to_ns;
   }
 
-  // The newest sample of each current series of the metric, of those with this label if one is given. None if the
+  // Returns the newest sample of each current series of the metric, or only of series with this label. Empty if the
   // metric is not defined.
   std::vector<Newest> of(std::string_view metric, std::optional<plugin::Label> label = std::nullopt) {
     koord_label match = {};
@@ -58,7 +58,7 @@ class NewestSamples {
     return samples;
   }
 
-  // The value of the only series; nothing if none exists.
+  // Returns the value of the only series; nullopt unless exactly one series exists.
   std::optional<double> value_of(std::string_view metric, std::optional<plugin::Label> label = std::nullopt) {
     const std::vector<Newest> samples = of(metric, label);
     return samples.size() == 1 ? std::optional(samples[0].value) : std::nullopt;

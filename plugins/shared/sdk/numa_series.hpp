@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumaSeries: the series of a metric by NUMA node, each defined at its first value. Header-only. On the instance's
-// strand.
+// NumaSeries: the series of a metric by NUMA node. A series is defined when its first value arrives. Header-only. On
+// the instance's strand.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReportedProblems: the problems that a runtime hook has logged. A hook is asked about a pod again and again, and each
-// problem is logged once. Header-only. [any thread]
+// ReportedProblems: the problems that a runtime hook has logged already. A hook is called for a pod many times, but
+// each problem is logged once. Header-only. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace koord::hook_plugin {
 
 class ReportedProblems {
  public:
-  // Beyond this many the set is emptied: pods come and go, and a hostile one may cause any number of problems.
+  // When the set exceeds this size it is emptied: pods come and go, and a hostile pod may cause any number of problems.
   static constexpr std::size_t kMost = 256;
 
-  // False: empty, or known already.
+  // Returns false if the text is empty or was passed before.
   bool is_new(const std::string& problem) {
     if (problem.empty()) return false;
     std::lock_guard lock(mutex_);
@@ -27,7 +27,7 @@ class ReportedProblems {
 
  private:
   std::mutex mutex_;
-  std::set<std::string> known_;  // with mutex_
+  std::set<std::string> known_;  // guarded by mutex_
 };
 
 }  // namespace koord::hook_plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way from a Result to the ABI: an error becomes the Failure of the call. Header-only. [any thread]
+// Converts a Result for the ABI: an error becomes the Failure of the call. Header-only. [any thread]
 #pragma once
 
 #include <utility>

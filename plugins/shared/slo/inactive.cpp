@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Feature gates by the fields of resourceUsedThresholdWithBE that they use.
+// Feature gates that use a field of resourceUsedThresholdWithBE.
 struct Use {
   std::string_view field, gates;
 };
@@ -37,7 +37,7 @@ constexpr Use kUses[] = {
     {"allocatableEvictPriorityThreshold", "CPUAllocatableEvict|MemoryAllocatableEvict"},
 };
 
-// Removes `prefix` and the '.' behind it.
+// Removes `prefix` and the '.' behind it. Returns false without that prefix.
 bool take_prefix(std::string_view& path, std::string_view prefix) {
   if (!path.starts_with(prefix)) return false;
   path.remove_prefix(prefix.size());
@@ -45,7 +45,7 @@ bool take_prefix(std::string_view& path, std::string_view prefix) {
   return true;
 }
 
-// The strategies that use the value at this path.
+// Returns the strategies that use the value at this path.
 std::vector<std::string> users_of(std::string_view path) {
   std::vector<std::string> users;
   if (take_prefix(path, "cpuBurstStrategy")) return {"CPUBurst"};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategies that an invalid figure of a NodeSLO makes inactive. The host checks a NodeSLO and names them in a
-// member of its own; a text that no host has checked is held against the same rule. For the files of this folder only.
-// Pure.
+// Finds the strategies that an invalid value of a NodeSLO makes inactive. The host checks a NodeSLO and lists them in
+// its own member. The same rule is applied to a text that no host has checked. Only for the files of this folder. Pure.
 #pragma once
 
 #include <boost/json/fwd.hpp>
@@ -11,10 +10,10 @@
 
 namespace koord::slo {
 
-// Where the host names them: {"CPUBurst": "cpuBurstStrategy.cfsQuotaBurstPercent: found 90, expected …"}.
+// The member in which the host lists them: {"CPUBurst": "cpuBurstStrategy.cfsQuotaBurstPercent: found 90, expected …"}.
 inline constexpr std::string_view kInactiveMember = "koordetector.sh/inactiveStrategies";
 
-// Fills slo.inactive from that member and from `problems`, and takes the figures of those strategies out of `slo`.
+// Fills slo.inactive from that member and from `problems`, and removes the values of those strategies from `slo`.
 void find_inactive(const boost::json::value& spec, const Problems& problems, NodeSlo& slo);
 
 }  // namespace koord::slo

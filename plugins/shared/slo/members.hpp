@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members: the members of one JSON object, read into values. Names match in any case, as in Go; if several match, the
-// last that is not null counts. Invalid values are reported and count as missing. For the files of this folder only.
+// Members: reads the members of a JSON object into values. Names match in any case, as in Go; if several match, the
+// last one that is not null counts. Invalid values are reported and count as missing. Only for the files of this
+// folder.
 #pragma once
 
 #include <boost/json/fwd.hpp>
@@ -19,7 +20,7 @@
 
 namespace koord::slo {
 
-// An object, or why not.
+// Parses a JSON object.
 Result<boost::json::value> parse_object(std::string_view text);
 
 inline constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
@@ -27,18 +28,18 @@ inline constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 class Members {
  public:
-  // `path`: where it stands, "systemStrategy"; empty for the outermost. `object` and `problems` must outlive this.
+  // `path`: path of the object, "systemStrategy"; empty for the root. `object` and `problems` must outlive this.
   Members(const boost::json::value& object, std::string path, Problems& problems)
       : object_(&object), path_(std::move(path)), problems_(&problems) {}
 
-  // These leave the value as it was where there is no such member.
+  // These functions keep the old value if the member is missing.
   void number(std::string_view name, Number& value, std::int64_t least = kLeast, std::int64_t most = kMost) const;
   void percent(std::string_view name, Number& value) const { number(name, value, 0, 100); }
-  // Two of them, the first below the second: "[0, 30]".
+  // Reads a list of two numbers, the first below the second: "[0, 30]".
   void range(std::string_view name, std::optional<std::pair<std::int64_t, std::int64_t>>& value, std::int64_t least,
              std::int64_t most) const;
   void flag(std::string_view name, Flag& value) const;
-  void bytes(std::string_view name, Number& value) const;  // as Kubernetes writes amounts
+  void bytes(std::string_view name, Number& value) const;  // a Kubernetes quantity
   void text(std::string_view name, std::string& value) const;
 
   template <class Choice>
@@ -54,13 +55,13 @@ class Members {
     unknown_choice(name, *given);
   }
 
-  // `read(Members, Section&)` fills it when it is there.
+  // Calls `read(Members, Section&)` if the section exists.
   template <class Section, class Read>
   void section(std::string_view name, std::optional<Section>& value, Read read) const {
     if (const std::optional<Members> inner = object(name)) read(*inner, value.emplace());
   }
 
-  // Calls `take(Members)` for each object of a list; false: there is no list.
+  // Calls `take(Members)` for each object of a list; returns false if there is no list.
   template <class Take>
   bool each(std::string_view name, Take take) const {
     const boost::json::value* entries = list(name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NodeSLO's sections from the text that koord.state/1 has of it. Parse it once a version of KOORD_ON_NODE_SLO. Pure.
+// Parses the sections of a NodeSLO from its text in koord.state/1. Parse it once for each version of KOORD_ON_NODE_SLO.
+// Pure.
 #pragma once
 
 #include <string_view>
@@ -12,10 +13,11 @@ namespace koord::slo {
 
 struct ParsedSlo {
   NodeSlo slo;
-  Problems problems;  // the host has checked it, so only a newer host's NodeSLO has any
+  Problems problems;  // the host has checked the text, so only the NodeSLO of a newer host has problems
 };
 
-// For an empty text: no section at all, which is "unknown", not "everything off". An error: no JSON mapping.
+// Parses the text. An empty text gives no section, which means "unknown", not "everything off". Fails if the text is
+// not a JSON mapping.
 Result<ParsedSlo> parse_node_slo(std::string_view spec);
 
 }  // namespace koord::slo

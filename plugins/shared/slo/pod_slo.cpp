@@ -18,7 +18,7 @@ std::optional<std::string_view> value_of(const koord_label* labels, std::uint32_
   return std::nullopt;
 }
 
-// Nothing when there is no annotation, or none that counts.
+// Returns the annotation's JSON value, or nullopt if the annotation is missing or not valid.
 std::optional<json::value> object_of(const Annotation& annotation, std::string_view key, Problems& problems) {
   if (!annotation) return std::nullopt;
   Result<json::value> document = parse_object(*annotation);
@@ -27,9 +27,9 @@ std::optional<json::value> object_of(const Annotation& annotation, std::string_v
   return std::nullopt;
 }
 
-struct Kept {};  // of a section that is read into something else
+struct Kept {};  // placeholder for a section that is read into another object
 
-// Calls `take(number of the cache, Members)` for each entry that names one.
+// Calls `take(id of the cache, Members)` for each entry with a cache id.
 template <class Take>
 void each_cache(const Members& members, Take take) {
   members.each("schemataPerCache", [&](const Members& entry) {

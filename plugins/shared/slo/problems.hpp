@@ -6,7 +6,7 @@
 
 namespace koord::slo {
 
-// Rejected values, a line each: "PATH: found 130, expected an integer from 0 to 100".
+// Rejected values, one line each: "PATH: found 130, expected an integer from 0 to 100".
 using Problems = std::vector<std::string>;
 
 }  // namespace koord::slo

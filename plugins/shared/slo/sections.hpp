@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of a NodeSLO that strategies act on, as values. The host has put the defaults into the text already, so
-// a missing value means "do nothing". Names and ranges are those of the NodeSLO.
+// The sections of a NodeSLO that strategies use, as values. The host has already added the defaults to the text, so a
+// missing value means "do nothing". Names and ranges are those of the NodeSLO.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Threshold {
 struct CpuBurst {
   std::optional<BurstPolicy> policy;
   Number cpu_burst_percent, cfs_quota_burst_percent;
-  Number cfs_quota_burst_period_seconds;  // -1: without end
+  Number cfs_quota_burst_period_seconds;  // -1: without limit
   Number share_pool_threshold_percent;
 
   bool operator==(const CpuBurst&) const = default;
@@ -79,7 +79,7 @@ struct MemoryQos {
 };
 
 struct IoConfig {
-  Number read_iops, write_iops, read_bps, write_bps;  // 0: any number
+  Number read_iops, write_iops, read_bps, write_bps;  // 0: unlimited
   Number weight_percent;
   Number read_latency_us, write_latency_us, read_latency_percent, write_latency_percent;
   Flag enable_user_model;
@@ -134,7 +134,7 @@ struct NodeSlo {
   std::optional<ResourceQos> resource_qos;
   std::optional<CpuBurst> cpu_burst;
   std::optional<System> system;
-  // Strategies that an invalid figure makes inactive, with the reason: "CPUBurst", "RdtResctrl/beClass".
+  // Strategies that an invalid value makes inactive, with the reason: "CPUBurst", "RdtResctrl/beClass".
   std::map<std::string, std::string, std::less<>> inactive;
 
   bool operator==(const NodeSlo&) const = default;

@@ -24,9 +24,9 @@ MemoryQos memory_of(std::string_view fields) {
 
 }  // namespace
 
-TEST_CASE("no text is no section: not known is not off") { CHECK(slo_of("") == NodeSlo{}); }
+TEST_CASE("an empty text gives no section, which means unknown and not off") { CHECK(slo_of("") == NodeSlo{}); }
 
-TEST_CASE("a NodeSLO without a section has no such section, and without a field no such value") {
+TEST_CASE("a missing section or field of a NodeSLO gives no value") {
   const NodeSlo slo = slo_of(R"({"systemStrategy":{"watermarkScaleFactor":150}})");
   CHECK_FALSE(slo.threshold);
   CHECK_FALSE(slo.cpu_burst);
@@ -40,7 +40,7 @@ TEST_CASE("text that is not a JSON mapping is an error") {
   CHECK(parse_node_slo("[]").error().message() == "the NodeSLO's spec: found [], expected a mapping");
 }
 
-TEST_CASE("resourceUsedThresholdWithBE is read whole") {
+TEST_CASE("resourceUsedThresholdWithBE is read completely") {
   const Threshold threshold = *slo_of(R"({"resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressThresholdPercent":65,
     "cpuSuppressMinPercent":10,"cpuSuppressPolicy":"cfsQuota","memoryEvictThresholdPercent":70,"memoryEvictLowerPercent":68,
     "memoryAllocatableEvictThresholdPercent":110,"memoryAllocatableEvictLowerPercent":100,"cpuEvictBESatisfactionUpperPercent":40,
@@ -53,7 +53,7 @@ TEST_CASE("resourceUsedThresholdWithBE is read whole") {
                                101, CpuEvictPolicy::allocatable, 5999, 7999});
 }
 
-TEST_CASE("cpuBurstStrategy and systemStrategy are read whole") {
+TEST_CASE("cpuBurstStrategy and systemStrategy are read completely") {
   const NodeSlo slo = slo_of(R"({"cpuBurstStrategy":{"policy":"auto","cpuBurstPercent":1000,"cfsQuotaBurstPercent":300,
     "cfsQuotaBurstPeriodSeconds":-1,"sharePoolThresholdPercent":50},"systemStrategy":{"minFreeKbytesFactor":100,
     "watermarkScaleFactor":150,"memcgReapBackGround":1,"schedGroupIdentityEnabled":0,"schedIdleSaverWmark":7,
@@ -82,7 +82,7 @@ TEST_CASE("a class has its sections of CPU, memory, block devices and resctrl") 
   CHECK(be.resctrl == ResctrlQos{true, 0, 30, 100});
 }
 
-TEST_CASE("an invalid value is reported and missing, the other values are not") {
+TEST_CASE("an invalid value is reported and counts as missing, other values are kept") {
   const koord::Result<ParsedSlo> parsed =
       parse_node_slo(R"({"systemStrategy":{"watermarkScaleFactor":401,"memcgReapBackGround":1},
     "cpuBurstStrategy":7,"resourceUsedThresholdWithBE":{"enable":"yes","cpuSuppressPolicy":"idle"}})");
@@ -99,7 +99,7 @@ TEST_CASE("an invalid value is reported and missing, the other values are not") 
                  "systemStrategy.watermarkScaleFactor: found 401, expected an integer from 1 to 400"});
 }
 
-TEST_CASE("LSE pods go by LSR's section, pods of no class by none") {
+TEST_CASE("LSE pods use the section of LSR, pods without a class use none") {
   const ResourceQos strategy =
       *slo_of(R"({"resourceQOSStrategy":{"lsrClass":{},"lsClass":{},"beClass":{}}})").resource_qos;
   CHECK(class_for(strategy, KOORD_QOS_LSE) == class_for(strategy, KOORD_QOS_LSR));
@@ -138,10 +138,10 @@ TEST_CASE("cpuBurst: an annotation with an invalid field makes the pod's burst i
     CHECK(problems[0].ends_with("; the pod's CPU burst is inactive"));
   }
   Problems problems;
-  CHECK(cpu_burst_of(node, R"({"sharePoolThresholdPercent":900})", problems) == node);  // not the pod's to set
+  CHECK(cpu_burst_of(node, R"({"sharePoolThresholdPercent":900})", problems) == node);  // a pod cannot set it
 }
 
-TEST_CASE("the strategies that the host names as inactive are, and one with a figure that no host has checked") {
+TEST_CASE("strategies are inactive if the host lists them or if a value that no host has checked is invalid") {
   const NodeSlo named = slo_of(
       R"({"cpuBurstStrategy":{"policy":"auto"},"koordetector.sh/inactiveStrategies":{"CPUBurst":"why","BECPUEvict":7}})");
   CHECK(named.inactive == std::map<std::string, std::string, std::less<>>{{"CPUBurst", "why"}});
@@ -156,8 +156,7 @@ TEST_CASE("the strategies that the host names as inactive are, and one with a fi
   CHECK(raw->slo.resource_qos->be->resctrl->enable == false);
 }
 
-TEST_CASE(
-    "memoryQOS: without a policy, and with 'default', the class's values hold where the pod has none of its own") {
+TEST_CASE("memoryQOS: without a policy, and with 'default', the class's values apply where the pod has no own value") {
   Problems problems;
   const MemoryQos of_class = memory_of(R"({"enable":true,"minLimitPercent":100,"wmarkRatio":95})");
   for (const char* text : {R"({"lowLimitPercent":50})", R"({"policy":"default","lowLimitPercent":50})",
@@ -172,7 +171,7 @@ TEST_CASE(
   CHECK(problems == Problems{});
 }
 
-TEST_CASE("memoryQOS: policy 'none' leaves nothing, whatever else the annotation says") {
+TEST_CASE("memoryQOS: policy 'none' gives no values, whatever else the annotation contains") {
   Problems problems;
   const MemoryQos of_class = memory_of(R"({"enable":true,"minLimitPercent":100})");
   const PodMemoryQos pod = memory_qos_of(of_class, KOORD_QOS_LS, R"({"policy":"none","minLimitPercent":30})", problems);
@@ -180,7 +179,7 @@ TEST_CASE("memoryQOS: policy 'none' leaves nothing, whatever else the annotation
   CHECK(pod.own == MemoryQos{});
 }
 
-TEST_CASE("memoryQOS: policy 'auto' begins from what is recommended for the class, even where the node has it off") {
+TEST_CASE("memoryQOS: policy 'auto' begins with the values recommended for the class, even if the node has it off") {
   Problems problems;
   const PodMemoryQos pod =
       memory_qos_of(MemoryQos{}, KOORD_QOS_BE, R"({"policy":"auto","minLimitPercent":10})", problems);
@@ -197,7 +196,7 @@ TEST_CASE("memoryQOS: an unknown policy is reported and counts as unset") {
   CHECK(problems == Problems{"koordinator.sh/memoryQOS.policy: found \"most\", which is no known choice"});
 }
 
-TEST_CASE("blkioQOS: an empty annotation is an empty list, one that cannot be read or has no list is nothing") {
+TEST_CASE("blkioQOS: an empty annotation is an empty list, an unreadable one or one without a list is nullopt") {
   Problems problems;
   CHECK(blocks_of("", problems) == std::vector<Block>{});
   CHECK(blocks_of(R"({"blocks":[]})", problems) == std::vector<Block>{});
@@ -208,7 +207,7 @@ TEST_CASE("blkioQOS: an empty annotation is an empty list, one that cannot be re
   CHECK(problems.size() == 1);
 }
 
-TEST_CASE("blkioQOS: a block without name or type is left out and reported, the others stay") {
+TEST_CASE("blkioQOS: a block without name or type is left out and reported, the others are kept") {
   Problems problems;
   const auto blocks = blocks_of(R"({"blocks":[{"type":"device"},{"name":"a","type":"disk"},
     {"name":"b","type":"podvolume","iocfg":{"readBPS":1}},3]})",
@@ -221,7 +220,7 @@ TEST_CASE("blkioQOS: a block without name or type is left out and reported, the 
   CHECK(problems.back() == "koordinator.sh/blkioQOS.blocks[3]: found 3, expected a mapping");
 }
 
-TEST_CASE("a pod's own part of caches and bandwidth is by cache where it says so, and nothing asked is no part") {
+TEST_CASE("a pod's own share of caches and bandwidth may differ by cache, and is nullopt if nothing is requested") {
   Problems problems;
   const auto pod =
       resctrl_of(R"({"llc": {"schemata": {"range": [0, 50]}, "schemataPerCache": [{"cacheid": 1, "range": [50, 100]}]},
@@ -238,7 +237,7 @@ TEST_CASE("a pod's own part of caches and bandwidth is by cache where it says so
   CHECK(problems.empty());
 }
 
-TEST_CASE("an invalid range of a cache is reported, and does not count") {
+TEST_CASE("an invalid range of a cache is reported and ignored") {
   Problems problems;
   for (const char* range : {"[30, 10]", "[0]", "[0, 101]", "7"}) {
     const std::string text = std::string(R"({"llc": {"schemata": {"range": )") + range + "}}}";

@@ -27,7 +27,7 @@ void propose(const koord_host* host, const koord_svc_knobs* knobs, const Intents
              std::chrono::nanoseconds ttl) {
   std::size_t n_inputs = 0;
   for (const Intent& intent : proposed) n_inputs += intent.inputs.size();
-  std::vector<koord_label> inputs;  // of all
+  std::vector<koord_label> inputs;  // inputs of all intents
   inputs.reserve(n_inputs);
   std::vector<koord_intent> intents;
   intents.reserve(proposed.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of one evaluate(), handed to the host.
+// Passes the plan of one evaluate() to the host.
 #pragma once
 
 #include "koordetector/plugin.hpp"
@@ -11,8 +11,8 @@ namespace koord::strategy {
 // refused as a whole.
 inline constexpr std::size_t kMostIntents = 10'000;
 
-// Proposes all of them, or throws a Failure. `ttl`: how long they hold without repetition; some periods. [in-call:
-// evaluate]
+// Proposes all intents, or throws a Failure. `ttl`: how long the intents are valid without repetition; a few periods.
+// [in-call: evaluate]
 void propose(const koord_host* host, const koord_svc_knobs* knobs, const Intents& intents,
              std::chrono::nanoseconds ttl);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of a strategy's intents that do not hold: a line for each knob and reason, once, however many cgroups it is
-// about and however often the intent is repeated. Pure.
+// Reports a strategy's intents that do not hold: one line for each knob and reason, once, for any number of cgroups and
+// repetitions. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,16 @@ namespace koord::strategy {
 
 class Refusals {
  public:
-  // Returns new lines for the log. An intent that is only refused by the operator's mode (shadow) is not reported.
+  // Returns new lines for the log. An intent that is not written only because of the operator's mode (shadow) is not
+  // reported.
   std::vector<std::string> new_lines(plugin::Strided<koord_intent_result> results);
 
  private:
   ProblemTracker reported_;  // by knob and reason
 };
 
-// Knobs that this node does not have, from the results of intents: not proposed any more, but tried again after a
-// while, because a kernel's files may come with a controller that is enabled later.
+// Knobs that this node does not have, from the results of intents. They are not proposed any more, but tried again
+// after a while, because files appear when a controller is enabled later.
 class MissingKnobs {
  public:
   static constexpr std::chrono::nanoseconds kAskAgain = std::chrono::minutes(10);

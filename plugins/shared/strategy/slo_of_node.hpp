@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NodeSLO of the newest snapshot, parsed once a version. Header-only.
+// The NodeSLO of the newest snapshot, parsed once for each version. Header-only.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ namespace koord::strategy {
 
 class SloOfNode {
  public:
-  // How long a source that has delivered other parts may need for the NodeSLO before it is missing.
+  // Grace time: after the source has delivered other parts, the NodeSLO may arrive this much later before it is
+  // reported as missing.
   static constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 
-  // Fields of a new version that were not taken, or why all of it was not: each reported once.
+  // Parses a new version. Returns its rejected fields, or why the whole text was rejected; each is returned once.
   slo::Problems follow(const plugin::Snapshot& snapshot) {
     is_synced_ = snapshot.version(KOORD_ON_PODS) != 0 || snapshot.version(KOORD_ON_NODE) != 0;
     const std::uint64_t version = snapshot.version(KOORD_ON_NODE_SLO);
@@ -29,8 +30,8 @@ class SloOfNode {
     return parsed ? std::move(parsed->problems) : slo::Problems{parsed.error().message()};
   }
 
-  // A line for the log: that the NodeSLO is missing, kPatienceNs after the source has delivered something else, and
-  // that it came after that. Empty: nothing new. Call it once a round, after follow().
+  // Returns a line for the log: that the NodeSLO is missing, kPatienceNs after the source has delivered something else,
+  // or that it has arrived after that. Returns "" if nothing is new. Call it once in each round, after follow().
   std::string new_line(std::uint64_t now_ns) {
     if (known_) {
       since_ns_.reset();
@@ -43,13 +44,13 @@ class SloOfNode {
     return "waiting for the NodeSLO: this node has none";
   }
 
-  // Null while the NodeSLO is missing or unreadable: which is not "everything off".
+  // Returns null while the NodeSLO is missing or unreadable, which does not mean "everything off".
   const slo::NodeSlo* get() const { return known_ ? &slo_ : nullptr; }
 
  private:
   std::uint64_t version_ = 0;
   bool known_ = false, is_synced_ = false, is_waiting_ = false;
-  std::optional<std::uint64_t> since_ns_;  // since when others are known and the NodeSLO is not
+  std::optional<std::uint64_t> since_ns_;  // begin of the time in which other parts are known but the NodeSLO is not
   slo::NodeSlo slo_;
 };
 

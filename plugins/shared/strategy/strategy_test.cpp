@@ -28,7 +28,7 @@ plugin::Strided<koord_intent_result> strided(const std::vector<koord_intent_resu
 
 }  // namespace
 
-TEST_CASE("a plan reaches the host whole, with reasons, inputs and how long it holds") {
+TEST_CASE("a plan reaches the host completely, with reasons, inputs and time to live") {
   test::FakeNode node({});
   test::FakeHost host(node);
   const Intents intents = {{KOORD_LEVEL_POD, "memory.high", "a/b", "4096", "because", {{"used", "7"}}, 3},
@@ -57,7 +57,7 @@ TEST_CASE("a part of a plan that the host refuses is a failure") {
                   plugin::Failure);
 }
 
-TEST_CASE("a reason why a knob does not have the intended value is logged once, for whatever cgroups") {
+TEST_CASE("a reason why a knob does not have the intended value is logged once for any number of cgroups") {
   Refusals refusals;
   const std::vector<koord_intent_result> lost = {result_of("memory.high", "a", KOORD_E_AGAIN, "x"),
                                                  result_of("memory.high", "b", KOORD_E_AGAIN, "x")};
@@ -81,7 +81,7 @@ TEST_CASE("an applied intent, an ended cgroup and the mode shadow are not report
             .empty());
 }
 
-TEST_CASE("a knob that no cgroup has is missing for ten minutes, one that some have is not") {
+TEST_CASE("a knob that all cgroups lack is missing for ten minutes, a knob that only some lack is not") {
   MissingKnobs knobs;
   knobs.learn(strided({result_of("memory.priority", "a", KOORD_E_UNSUPPORTED),
                        result_of("memory.min", "a", KOORD_E_UNSUPPORTED), result_of("memory.min", "b", KOORD_OK),
@@ -108,7 +108,7 @@ TEST_CASE("the NodeSLO is parsed once a version, and an unreadable one is report
   CHECK(slo.get() == nullptr);
 }
 
-TEST_CASE("a missing NodeSLO is reported when the pods have been known for ten seconds, and its coming after that") {
+TEST_CASE("a missing NodeSLO is reported ten seconds after the pods are known, and its arrival after that") {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   test::FakeNode node({});
   test::FakeHost host(node);
@@ -130,7 +130,7 @@ TEST_CASE("a missing NodeSLO is reported when the pods have been known for ten s
   CHECK(line_after(202) == "");
 }
 
-TEST_CASE("a NodeSLO that comes with the pods is not reported as a change") {
+TEST_CASE("a NodeSLO that arrives with the pods is not reported as a change") {
   test::FakeNode node({});
   test::FakeHost host(node);
   SloOfNode slo;
