@@ -16,14 +16,14 @@ import (
 type instance struct {
 	host   Host
 	create creation
-	plugin any // nil until it was made
+	plugin any // nil before init
 }
 
 func (one *instance) Close() error { return closed(one.plugin) }
 
 func instanceOf(self C.uintptr_t) *instance { return cgo.Handle(self).Value().(*instance) }
 
-// Calls the plugin by what it is called for, inside the guard.
+// Calls the plugin in the given role, inside the guard.
 func with[Role any](self C.uintptr_t, call func(Role) error) C.koord_status {
 	one := instanceOf(self)
 	return guard(one.host, func() error {
@@ -110,7 +110,7 @@ func koordGoURL(self C.uintptr_t, buffer *C.char, room C.uint64_t, need *C.uint6
 	})
 }
 
-// To the host's buffer, by the rule of the ABI.
+// Writes a text to the host's buffer, by the rule of the ABI.
 func answer(text string, buffer *C.char, room C.uint64_t, need *C.uint64_t) error {
 	*need = C.uint64_t(len(text))
 	if *need > room {

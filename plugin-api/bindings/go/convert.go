@@ -12,10 +12,10 @@ import (
 	"unsafe"
 )
 
-// Labels of a series, a pod or a node, and inputs of an intent or eviction. The host gets them in the order of their keys.
+// Labels of a series, a pod or a node, and inputs of an intent or eviction. The host gets them ordered by key.
 type Labels map[string]string
 
-// Text that the host lends, as a copy.
+// Copies a text that the host lends.
 func text(lent C.koord_str) string {
 	if lent.p == nil {
 		return ""
@@ -23,7 +23,7 @@ func text(lent C.koord_str) string {
 	return string(unsafe.Slice((*byte)(unsafe.Pointer(lent.p)), int(lent.n)))
 }
 
-// An array of the ABI, stepped by its stride, record by record as a copy.
+// Copies an array of the ABI record by record, stepped by its stride.
 func records[Raw, Record any](first *Raw, n, stride C.uint32_t, copied func(*Raw) Record) []Record {
 	if first == nil || n == 0 {
 		return nil
@@ -44,7 +44,7 @@ func labels(first *C.koord_label, n, stride C.uint32_t) Labels {
 	return all
 }
 
-// Memory of C for the length of a call: a record of Go's that points to others of Go's may not be shown to C.
+// C memory for the duration of a call. cgo forbids passing a Go record that points to other Go records.
 type loan struct{ pieces []unsafe.Pointer }
 
 func lend[Raw any](l *loan, n int) []Raw {
@@ -63,7 +63,7 @@ func (l *loan) text(text string) C.koord_str {
 	return C.koord_str{(*C.char)(unsafe.Pointer(first(piece))), C.uint64_t(len(text))}
 }
 
-// By key: a plan that is proposed again must be the same for the host, and the order of a map is random.
+// Sorts by key: the host compares repeated plans, and the order of a map is random.
 func (l *loan) labels(labels Labels) []C.koord_label {
 	keys := make([]string, 0, len(labels))
 	for key := range labels {
@@ -90,7 +90,7 @@ func first[Record any](all []Record) *Record {
 	return &all[0]
 }
 
-// Asks for records until there is room for all of them. `ask` fills the buffer and says how many there are.
+// Calls `ask` until the buffer has room for all records. `ask` fills the buffer and returns the number of records.
 func filled[Record any](buffer []Record, ask func([]Record) C.koord_go_answer) ([]Record, error) {
 	var one Record
 	if least := 1024 / int(unsafe.Sizeof(one)); cap(buffer) < least {

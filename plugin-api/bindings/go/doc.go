@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package koordetector is the Go face of the plugin ABI: cgo over plugin.h itself and the standard library, Go 1.19 or
-// newer.
+// Package koordetector is the Go binding of the plugin ABI: cgo over plugin.h itself and the standard library, Go 1.19
+// or newer.
 //
 // A plugin is a main package that is built with -buildmode=c-shared. The comment above import "C" holds its
 // manifest, and an init function registers its classes:
@@ -23,14 +23,13 @@
 //
 //	func main() {} // is never called
 //
-// The contract (threads, lifetimes, units) is that of plugin.h and is not repeated here. Strings and records
-// that the host lends are copied: they may be kept. Services may be used on any goroutine until Close
-// returns.
+// The contract (threads, lifetimes, units) is that of plugin.h and is not repeated here. Strings and records that the
+// host lends are copied, so they may be kept. Services may be used on any goroutine until Close returns.
 //
-// Every call from the host goes through a guard that turns a panic into ErrPanic with its text and place; the next call
-// goes on with the object as the panic left it. Go has no such net around a goroutine that the plugin has started itself,
-// nor around what its runtime calls fatal (a concurrent map write, a deadlock): they end the child process, which the host
-// starts again. Each class of a plugin in Go has a process of its own.
+// Every call from the host goes through a guard that turns a panic into ErrPanic with its text and place. The next call
+// continues with the object as the panic left it. Go cannot guard goroutines that the plugin starts itself, nor errors
+// that its runtime calls fatal (a concurrent map write, a deadlock): they end the child process, and the host starts it
+// again. Each class of a plugin in Go has its own process.
 //
-// The rest of a plugin's Makefile is in examples/advisor-go.
+// For the rest of a plugin's Makefile see examples/advisor-go.
 package koordetector

@@ -10,10 +10,10 @@ import (
 	"fmt"
 )
 
-// Status is what a call of the ABI comes to. It is an error by itself: errors.Is(err, ErrGone), return ErrAgain.
+// Status is the result of a call of the ABI. It is also an error: errors.Is(err, ErrGone), return ErrAgain.
 type Status int32
 
-// The statuses except for success, which is a nil error.
+// The statuses except success, which is a nil error.
 const (
 	ErrInvalid     Status = C.KOORD_E_INVALID
 	ErrUnsupported Status = C.KOORD_E_UNSUPPORTED
@@ -51,13 +51,13 @@ func (s Status) Error() string {
 	return fmt.Sprintf("status %d", int32(s))
 }
 
-// Error is a status and why; returned from a plugin's method it becomes that call's status and text.
+// Error is a status with its reason. Returned from a plugin's method, it becomes that call's status and text.
 type Error struct {
 	Status Status
 	Text   string // empty: the host has reported the reason
 }
 
-// Errorf is an error of the plugin's own, with a sentence for the operator.
+// Errorf returns an error of the plugin itself, with a sentence for the operator.
 func Errorf(status Status, format string, arguments ...any) error {
 	return &Error{status, fmt.Sprintf(format, arguments...)}
 }
@@ -69,7 +69,7 @@ func (e *Error) Error() string {
 	return e.Text
 }
 
-// Unwrap gives the status, for errors.Is.
+// Unwrap returns the status, for errors.Is.
 func (e *Error) Unwrap() error { return e.Status }
 
 func check(status C.koord_status) error {
@@ -79,7 +79,7 @@ func check(status C.koord_status) error {
 	return &Error{Status: Status(status)}
 }
 
-// An error that no status is in is one of the plugin's own reading, as of package os.
+// Returns the status of an error. An error without a status comes from the plugin's own I/O, such as package os.
 func statusOf(err error) Status {
 	var status Status
 	if errors.As(err, &status) && status != C.KOORD_OK {
@@ -88,7 +88,8 @@ func statusOf(err error) Status {
 	return ErrIO
 }
 
-// The host's own text of a failure is better than a status in words.
+// Returns whether the error has its own text. Otherwise the host's text of the failure is better than the status in
+// words.
 func hasText(err error) bool {
 	switch known := err.(type) {
 	case *Error:

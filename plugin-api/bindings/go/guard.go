@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Runs a call of the host and lets nothing out: an error becomes its status and text, and so does a panic.
+// Runs a call of the host. Nothing escapes: an error or a panic becomes the call's status and text.
 func guard(host Host, call func() error) (status C.koord_status) {
 	returned := false
 	defer func() {
 		thrown := recover()
-		if !returned { // and not by `thrown`, which is nil after panic(nil)
+		if !returned { // not `thrown != nil`, because panic(nil) makes it nil
 			status = host.fail(Errorf(ErrPanic, "%v%s", thrown, placeOfPanic()))
 		}
 	}()
@@ -25,7 +25,8 @@ func guard(host Host, call func() error) (status C.koord_status) {
 	return status
 }
 
-// The line that panicked, as " (file:line)"; asked in the deferred function, when it is still on the stack.
+// Returns the line that panicked as " (file:line)". Call it in the deferred function, while the line is still on the
+// stack.
 func placeOfPanic() string {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])

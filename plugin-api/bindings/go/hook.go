@@ -17,7 +17,7 @@ static inline koord_status response_scale(const koord_hook_response *response, _
 */
 import "C"
 
-// Stages of a runtime hook, or-ed where several are meant.
+// Stages of a runtime hook; several are or-ed.
 type Stages uint32
 
 // The stages.
@@ -32,14 +32,14 @@ const (
 	PostStopContainer           Stages = C.KOORD_STAGE_POST_STOP_CONTAINER
 )
 
-// HookRequest is what a hook is asked.
+// HookRequest is the request to a hook.
 type HookRequest struct {
 	Stage     Stages
 	Deadline  Time
 	Pod       *Pod
 	Container *Container // nil at the pod stages
 	NodeSLO   string     // JSON
-	CRI       string     // the runtime's own request as JSON
+	CRI       string     // the runtime's own request, as JSON
 }
 
 func copiedRequest(raw *C.koord_hook_request) HookRequest {
@@ -56,15 +56,16 @@ func copiedRequest(raw *C.koord_hook_request) HookRequest {
 	return request
 }
 
-// HookResponse is what a hook answers; it is the host's, and not to be kept.
+// HookResponse is the response of a hook. It belongs to the host; do not keep it.
 type HookResponse struct{ raw *C.koord_hook_response }
 
-// Set "linux.cpu.shares", "linux.cpuset.cpus", "env:NAME", "device:/dev/NAME", "mount:/PATH", …: the list is in plugin.h.
+// Set sets a field: "linux.cpu.shares", "linux.cpuset.cpus", "env:NAME", "device:/dev/NAME", "mount:/PATH", …; plugin.h
+// has the list.
 func (r HookResponse) Set(field, value string) error {
 	return check(C.response_set(r.raw, field, value))
 }
 
-// Reject it: the pod or container is not to be made.
+// Reject forbids the runtime to create the pod or container.
 func (r HookResponse) Reject(why string) error { return check(C.response_reject(r.raw, why)) }
 
 // Scale multiplies "linux.cpu.quota" or "linux.memory.limit".

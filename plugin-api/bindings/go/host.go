@@ -23,13 +23,13 @@ import (
 	"unsafe"
 )
 
-// Time is host time in nanoseconds: it never steps, includes suspend, and goes on across restarts of the host.
+// Time is host time in nanoseconds: it never steps, includes suspend, and continues across restarts of the host.
 type Time uint64
 
-// Sub is the interval since an earlier time.
+// Sub returns the interval since an earlier time.
 func (t Time) Sub(earlier Time) time.Duration { return time.Duration(t - earlier) }
 
-// Add is the time that is later by an interval.
+// Add returns the time plus an interval.
 func (t Time) Add(interval time.Duration) Time { return t + Time(interval) }
 
 // Level of a line in the log.
@@ -43,7 +43,7 @@ const (
 	LogError Level = C.KOORD_LOG_ERROR
 )
 
-// Host is what an instance holds of its host. Ask for services once, when the plugin is made.
+// Host is an instance's access to its host. Get services once, when the plugin is created.
 type Host struct{ raw *C.koord_host }
 
 // Logf writes one line into the agent's log. It never blocks; the host adds the plugin's id.
@@ -51,7 +51,7 @@ func (h Host) Logf(level Level, format string, arguments ...any) {
 	C.host_log(h.raw, C.int32_t(level), fmt.Sprintf(format, arguments...))
 }
 
-// Why the status about to be returned is what it is. [in-call]
+// Sets the reason of the status that is returned next, and returns the status. [in-call]
 func (h Host) fail(err error) C.koord_status {
 	if err == nil {
 		return C.KOORD_OK
@@ -63,7 +63,7 @@ func (h Host) fail(err error) C.koord_status {
 	return status
 }
 
-// A service's table, with the host that its functions want first.
+// A service's table, and the host, which is the first argument of its functions.
 type service[Table any] struct {
 	host  *C.koord_host
 	table *Table
@@ -79,7 +79,7 @@ func ask[Table any](h Host, id string) (service[Table], error) {
 	return service[Table]{h.raw, table}, nil
 }
 
-// Metrics is koord.metrics/1: one path for every value, history and /metrics at once.
+// Metrics is koord.metrics/1: each value goes to the history and to /metrics.
 func (h Host) Metrics() (Metrics, error) {
 	s, err := ask[C.koord_svc_metrics](h, "koord.metrics/1")
 	return Metrics{s}, err
@@ -139,7 +139,7 @@ func (h Host) Evict() (Evict, error) {
 	return Evict{s}, err
 }
 
-// Verdicts is koord.verdict/1: containers that are held up. Hosts of 1.0 do not have it.
+// Verdicts is koord.verdict/1: containers that are slowed down. Hosts of 1.0 do not have it.
 func (h Host) Verdicts() (Verdicts, error) {
 	s, err := ask[C.koord_svc_verdict](h, "koord.verdict/1")
 	return Verdicts{s}, err

@@ -52,7 +52,7 @@ type Metrics struct {
 	service[C.koord_svc_metrics]
 }
 
-// MetricType is what a metric's values are.
+// MetricType is the kind of a metric's values.
 type MetricType uint32
 
 // The types of metrics.
@@ -62,32 +62,32 @@ const (
 	Histogram MetricType = C.KOORD_HISTOGRAM // appended as running totals
 )
 
-// MetricSpec is a metric as it is defined.
+// MetricSpec is the definition of a metric.
 type MetricSpec struct {
 	Type       MetricType
-	Name       string  // unit in the name, as Prometheus has it: "acme_wait_seconds"
+	Name       string  // includes the unit, as in Prometheus: "acme_wait_seconds"
 	Unit, Help string  // "seconds", "bytes", …; one sentence
-	Resolution float64 // the smallest step worth keeping, in Unit; 0 is taken for 1
+	Resolution float64 // the smallest relevant step, in Unit; 0 means 1
 	Bounds     []float64
 	Hidden     bool // not on /metrics
 }
 
-// Metric makes the series of what was defined.
+// Metric is a defined metric. It creates series.
 type Metric struct {
 	metrics Metrics
 	id      C.uint32_t
 }
 
-// Series is what samples are appended to.
+// Series identifies a series, to which samples are appended.
 type Series uint64
 
-// Subject is what a series is about: the handle of a pod or a container, or NoSubject.
+// Subject identifies the subject of a series: the handle of a pod or a container, or NoSubject.
 type Subject uint64
 
-// NoSubject is the subject of a series of the node, or of what its labels say.
+// NoSubject is the subject of a series that belongs to the node, or that only its labels describe.
 const NoSubject Subject = C.KOORD_NO_SUBJECT
 
-// Gauge defines a metric that goes up and down.
+// Gauge defines a metric that rises and falls.
 func (m Metrics) Gauge(name, unit, help string) (Metric, error) {
 	return m.Define(MetricSpec{Type: Gauge, Name: name, Unit: unit, Help: help})
 }
@@ -97,12 +97,12 @@ func (m Metrics) Counter(name, unit, help string) (Metric, error) {
 	return m.Define(MetricSpec{Type: Counter, Name: name, Unit: unit, Help: help})
 }
 
-// Histogram defines counts below bounds, which ascend and are without +Inf.
+// Histogram defines a metric with counts up to given bounds, which ascend and do not include +Inf.
 func (m Metrics) Histogram(name, unit, help string, bounds ...float64) (Metric, error) {
 	return m.Define(MetricSpec{Type: Histogram, Name: name, Unit: unit, Help: help, Bounds: bounds})
 }
 
-// Define is idempotent. A name that another plugin defined is ErrInvalid.
+// Define defines a metric. It is idempotent. ErrInvalid: another plugin has defined the name.
 func (m Metrics) Define(spec MetricSpec) (Metric, error) {
 	flags := C.uint32_t(C.KOORD_METRIC_EXPORT)
 	if spec.Hidden {
@@ -116,7 +116,8 @@ func (m Metrics) Define(spec MetricSpec) (Metric, error) {
 	return Metric{m, C.uint32_t(answer.value)}, check(answer.status)
 }
 
-// Series of this subject and these labels. Idempotent; the host ends it with its subject.
+// Series returns the series with this subject and these labels. It is idempotent. The host ends the series with its
+// subject.
 func (m Metric) Series(subject Subject, labels Labels) (Series, error) {
 	var l loan
 	defer l.end()
@@ -130,7 +131,8 @@ func (m Metrics) EndSeries(series Series) error {
 	return check(C.metrics_end_series(m.host, m.table, C.uint64_t(series)))
 }
 
-// Batch is the points of one moment: Add all, then Send once. Keep it between ticks, it reuses its memory.
+// Batch collects the points of one moment: Add all, then Send once. Keep it between ticks, because it reuses its
+// memory.
 type Batch struct {
 	metrics    Metrics
 	points     []C.koord_point
@@ -143,20 +145,21 @@ type histogram struct {
 	sum        float64
 }
 
-// Batch gives an empty one.
+// Batch returns an empty batch.
 func (m Metrics) Batch() *Batch { return &Batch{metrics: m} }
 
-// Add a value; NaN is no value this time.
+// Add adds a value; NaN means no value this time.
 func (b *Batch) Add(series Series, value float64) {
 	b.points = append(b.points, C.koord_point{C.uint64_t(series), C.double(value)})
 }
 
-// AddHistogram takes one count a bound and one more, each including those before; the last is the count of all.
+// AddHistogram adds a histogram. `cumulative` has one count for each bound, up to that bound, and the total count at
+// the end.
 func (b *Batch) AddHistogram(series Series, cumulative []uint64, sum float64) {
 	b.histograms = append(b.histograms, histogram{series, cumulative, sum})
 }
 
-// Send appends all of it as of one moment; the batch is empty afterwards, also after a failure.
+// Send appends all points with one time. The batch is empty afterwards, also after a failure.
 func (b *Batch) Send(at Time) error {
 	err := check(C.metrics_append(b.metrics.host, b.metrics.table, C.uint64_t(at), first(b.points), C.uint32_t(len(b.points))))
 	if failed := b.sendHistograms(at); err == nil {
@@ -184,7 +187,7 @@ func (b *Batch) sendHistograms(at Time) error {
 	return check(C.metrics_append_histograms(b.metrics.host, b.metrics.table, C.uint64_t(at), first(raw), C.uint32_t(len(raw))))
 }
 
-// Aggregation is what Aggregate makes of a window's samples.
+// Aggregation is a function over the samples of a window.
 type Aggregation uint32
 
 // The aggregations.
@@ -200,13 +203,13 @@ const (
 	P99   Aggregation = C.KOORD_AGG_P99
 )
 
-// Query is what to ask the metric cache for.
+// Query is a query of the metric cache.
 type Query struct {
 	Metric      string
-	Aggregation Aggregation // not looked at by Samples
-	From, To    Time        // inclusive; To 0 is now
+	Aggregation Aggregation // ignored by Samples
+	From, To    Time        // inclusive; To 0 means now
 	Subject     Subject     // NoSubject: every subject
-	Labels      Labels      // all must be equal; none: every series of the metric
+	Labels      Labels      // all must match; none: every series of the metric
 }
 
 func (q Query) raw(l *loan) *C.koord_query {
@@ -218,13 +221,13 @@ func (q Query) raw(l *loan) *C.koord_query {
 	return raw
 }
 
-// Row is the answer for one series; one without a sample in the window has no row.
+// Row is the result for one series. A series without a sample in the window has no row.
 type Row struct {
 	Subject  Subject
-	Series   Series // 0: it has ended, its history is still here
+	Series   Series // 0: the series has ended, but its history still exists
 	Value    float64
 	Count    uint64 // samples in the window
-	From, To Time   // the time that the samples cover
+	From, To Time   // times of the first and last sample
 }
 
 // Sample is one value of one series.
@@ -234,7 +237,7 @@ type Sample struct {
 	Value  float64
 }
 
-// Aggregate gives one row a series. Ask once for every subject of a metric, not once a pod.
+// Aggregate returns one row for each series. Query all subjects of a metric at once, not each pod.
 func (m Metrics) Aggregate(query Query) ([]Row, error) {
 	var l loan
 	defer l.end()
@@ -247,7 +250,7 @@ func (m Metrics) Aggregate(query Query) ([]Row, error) {
 	}), err
 }
 
-// Samples gives the values themselves.
+// Samples returns the samples themselves.
 func (m Metrics) Samples(query Query) ([]Sample, error) {
 	var l loan
 	defer l.end()

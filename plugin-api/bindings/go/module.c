@@ -3,11 +3,12 @@
 
 #include "_cgo_export.h"
 
-/* Defined in the author's main package by KOORD_GO_MANIFEST; weak, because it is missing when this package is
+/* Defined by KOORD_GO_MANIFEST in the author's main package. Weak, because it is missing when this package is
  * compiled. */
 extern const char koord_go_manifest[] __attribute__((weak));
 
-/* ---- thunks: the host's types for the functions in calls.go, where const and void * have no words ---- */
+/* ---- thunks: convert the host's types for the functions in calls.go, because cgo cannot express const and void
+ * * ---- */
 
 static koord_status create(const koord_host *host, const koord_class *cls, void **self) {
   uintptr_t instance = 0;
@@ -76,7 +77,7 @@ static koord_module module = {
 static const char *const kinds[] = {"koord.advisor/1", "koord.external-advisor/1", "koord.qos-strategy/1",
                                     "koord.runtime-hook/1"};
 
-/* Sets what only tables of this kind have, and returns their size. */
+/* Sets the members that only tables of this kind have, and returns the size of the table. */
 static uint32_t fill_kind(table *table, uint32_t kind, uint32_t functions, uint32_t stages) {
   switch (kind) {
     case KOORD_GO_ADVISOR:
@@ -116,6 +117,6 @@ int koord_go_add(uint32_t kind, koord_class cls, uint32_t functions, uint32_t st
 }
 
 const koord_module *koord_entry_v1(void) {
-  koordGoReady(); /* returns when the author's init functions have */
+  koordGoReady(); /* returns after the author's init functions */
   return &module;
 }

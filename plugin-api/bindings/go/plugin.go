@@ -12,58 +12,61 @@ import (
 	"time"
 )
 
-// The four kinds of plugins. Their methods are called one at a time, on any goroutine, except for Handle.
+// The four kinds of plugins. Their methods are called one at a time, on any goroutine, except Handle.
 
-// Advisor is "koord.advisor/1": collects metrics. One with a Run and no Period is not called, but has to have the method.
+// Advisor is "koord.advisor/1": collects metrics. Collect is required, but is not called for a plugin with Run and
+// without Period.
 type Advisor interface {
-	// Collect is one tick. If it runs past the deadline, the next ticks are skipped.
+	// Collect runs one tick. If it runs past the deadline, the next ticks are skipped.
 	Collect(now, deadline Time) error
 }
 
-// ExternalAdvisor is "koord.external-advisor/1": brings in another program's metrics; the host scrapes.
+// ExternalAdvisor is "koord.external-advisor/1": adds another program's metrics, which the host scrapes.
 type ExternalAdvisor interface {
-	// URL is "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics"; asked at start and after OnConfig.
+	// URL returns "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics". It is called at start and after
+	// OnConfig.
 	URL() (string, error)
 }
 
-// QosStrategy is "koord.qos-strategy/1": decides which knobs to turn, through Knobs only.
+// QosStrategy is "koord.qos-strategy/1": decides about knobs, and changes them only through Knobs.
 type QosStrategy interface {
-	// Evaluate is one decision.
+	// Evaluate makes one decision.
 	Evaluate(now, deadline Time) error
 }
 
-// RuntimeHook is "koord.runtime-hook/1": adjusts pods and containers as they are made.
+// RuntimeHook is "koord.runtime-hook/1": adjusts pods and containers when they are created.
 type RuntimeHook interface {
-	// Handle is a pure function of the request; several at once unless the class is Serial.
+	// Handle is a pure function of the request. Several calls may run at once, unless the class is Serial.
 	Handle(request HookRequest, response HookResponse) error
 }
 
-// Optional methods of any of them. A method of one of these names with other arguments or results ends the
-// plugin with a panic that names the expected ones. Close, with or without an error, is called last, when Run
-// has returned.
+// Optional methods of all kinds. If a method has one of these names but other arguments or results, the plugin panics
+// with a text that names the expected ones. Close, with or without an error result, is called last, after Run has
+// returned.
 
-// EventHandler hears of what State.Subscribe asked for, and of OnConfig.
+// EventHandler receives events for the parts given to State.Subscribe, and OnConfig.
 type EventHandler interface {
 	OnEvent(what Parts, version uint64) error
 }
 
-// Runner waits for events itself, on a goroutine of its own. Run returns when the context is cancelled, within 2 s.
+// Runner waits for events itself, on its own goroutine. Run must return within 2 s after the context is cancelled.
 type Runner interface {
 	Run(ctx context.Context) error
 }
 
-// Stopper hears that no further tick will come; Run may still run.
+// Stopper is called when no further tick will come. Run may still be running.
 type Stopper interface {
 	Stop() error
 }
 
-// SampleMapper is an ExternalAdvisor that sees each scraped sample: its new value, and false to drop it.
+// SampleMapper is an ExternalAdvisor that maps each scraped sample: it returns the new value, or false to drop the
+// sample.
 type SampleMapper interface {
 	MapSample(name string, labels Labels, value float64) (float64, bool)
 }
 
-// MetricMapper is an ExternalAdvisor that says what each of the endpoint's metrics is called here, and false to leave it
-// out; asked once for each.
+// MetricMapper is an ExternalAdvisor that maps the names of the endpoint's metrics: it returns the name on this node,
+// or false to leave the metric out. Called once for each metric.
 type MetricMapper interface {
 	MapMetric(name string) (string, bool)
 }
@@ -73,25 +76,24 @@ type AppliedHandler interface {
 	OnApplied(results []IntentResult) error
 }
 
-// Class is how a plugin of one kind is known to the host.
+// Class describes a plugin of one kind to the host.
 type Class struct {
 	Name         string        // unique in the module
-	Period       time.Duration // between ticks; the configuration may say otherwise. 0: no ticks
-	ConfigSchema string        // JSON Schema for Config, checked before the plugin is made; "": anything goes
-	Serial       bool          // never call Handle twice at once
+	Period       time.Duration // between ticks, unless the configuration sets it; 0: no ticks
+	ConfigSchema string        // JSON Schema for Config, checked before the plugin is created; "": no check
+	Serial       bool          // Handle is never called twice at once
 }
 
 type creation func(Host) (any, error)
 
-// By class name. Filled in by the author's init functions, read afterwards.
+// Creation functions by class name. The author's init functions fill the map; later it is only read.
 var creations = map[string]creation{}
 
-// AddAdvisor says, in an init function, that the plugin has this advisor. The host has it made by create: get services,
-// define metrics, open files. ErrUnsupported: this node cannot have this plugin, which is listed as absent and not tried
-// again.
+// AddAdvisor registers an advisor; call it in an init function. The host calls create to create the advisor: get
+// services, define metrics, open files. ErrUnsupported: this node cannot run the plugin; the host lists it as absent
+// and does not try again.
 //
-// The methods of P besides Collect are found by its type, so it must be the plugin's own and not an
-// interface.
+// The optional methods are found by the type P, so P must be the plugin's own type and not an interface.
 func AddAdvisor[P Advisor](class Class, create func(Host) (P, error)) {
 	add(C.KOORD_GO_ADVISOR, class, 0, create)
 }

@@ -102,7 +102,7 @@ import (
 // KV is the service koord.kv/1.
 type KV struct{ service[C.koord_svc_kv] }
 
-// Get returns the value of an own key, or of another plugin's as "<plugin id>/<key>". ErrNotFound: missing or
+// Get returns the value of an own key, or of another plugin's key as "<plugin id>/<key>". ErrNotFound: missing or
 // expired.
 func (kv KV) Get(key string) ([]byte, error) {
 	return filled(nil, func(buffer []byte) C.koord_go_answer {
@@ -110,18 +110,18 @@ func (kv KV) Get(key string) ([]byte, error) {
 	})
 }
 
-// Set a key of the plugin's own. A ttl of 0: until replaced.
+// Set sets an own key. With ttl 0 the value stays until it is replaced.
 func (kv KV) Set(key string, value []byte, ttl time.Duration) error {
 	return check(C.kv_set(kv.host, kv.table, key, unsafe.Pointer(first(value)), C.uint64_t(len(value)), C.uint64_t(ttl)))
 }
 
-// Remove an own key; one that does not exist is no error. ErrUnsupported: the host is older than 1.1.
+// Remove removes an own key; a missing key is no error. ErrUnsupported: the host is older than 1.1.
 func (kv KV) Remove(key string) error { return check(C.kv_remove(kv.host, kv.table, key)) }
 
 // Config is the service koord.config/1.
 type Config struct{ service[C.koord_svc_config] }
 
-// JSON is the whole configuration, for encoding/json; "{}" if nothing is configured.
+// JSON returns the whole configuration, for encoding/json; "{}" if nothing is configured.
 func (c Config) JSON() ([]byte, error) {
 	return filled(nil, func(buffer []byte) C.koord_go_answer {
 		return C.config_json(c.host, c.table, unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))
@@ -139,7 +139,8 @@ func configured[Value any](value, otherwise Value, err error) (Value, error) {
 	return otherwise, err
 }
 
-// Int64 at a pointer as of RFC 6901, "/limits/cpu", or the default if missing. Another type is ErrInvalid.
+// Int64 returns the value at a JSON pointer (RFC 6901) like "/limits/cpu", or the default if missing. ErrInvalid: it
+// has another type.
 func (c Config) Int64(pointer string, otherwise int64) (int64, error) {
 	var value C.int64_t
 	err := check(C.config_i64(c.host, c.table, pointer, &value))
@@ -153,7 +154,7 @@ func (c Config) Float64(pointer string, otherwise float64) (float64, error) {
 	return configured(float64(value), otherwise, err)
 }
 
-// Bool returns a truth value. See Int64.
+// Bool returns a boolean. See Int64.
 func (c Config) Bool(pointer string, otherwise bool) (bool, error) {
 	var value C.int32_t
 	err := check(C.config_boolean(c.host, c.table, pointer, &value))
@@ -171,13 +172,13 @@ func (c Config) String(pointer, otherwise string) (string, error) {
 // Clock is the service koord.clock/1.
 type Clock struct{ service[C.koord_svc_clock] }
 
-// Now in host time. Compute intervals with it.
+// Now returns host time. Use it for intervals.
 func (c Clock) Now() Time { return Time(C.clock_now(c.host, c.table)) }
 
-// Wall is Unix time, which may step; for labels only.
+// Wall returns Unix time, which may step; use it only for labels.
 func (c Clock) Wall() time.Time { return time.Unix(0, int64(C.clock_wall(c.host, c.table))) }
 
-// Root is one of the node's trees.
+// Root is one of the node's file trees.
 type Root uint32
 
 // The trees.
@@ -192,7 +193,7 @@ const (
 // FS is the service koord.fs/1.
 type FS struct{ service[C.koord_svc_fs] }
 
-// Path is where a tree is mounted.
+// Path returns the directory where a tree is mounted.
 func (fs FS) Path(root Root) (string, error) {
 	path, err := filled(nil, func(buffer []byte) C.koord_go_answer {
 		return C.fs_path(fs.host, fs.table, C.uint32_t(root), unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))
@@ -200,12 +201,12 @@ func (fs FS) Path(root Root) (string, error) {
 	return string(path), err
 }
 
-// Read gives the content of a small file below a tree, which the path may not leave.
+// Read returns the content of a small file below a tree. The path must not leave the tree.
 func (fs FS) Read(root Root, relative string) ([]byte, error) {
 	return fs.ReadInto(nil, root, relative)
 }
 
-// ReadInto is Read into the memory of a buffer that is kept between ticks, as far as it is long enough.
+// ReadInto is Read with a buffer that is reused between ticks if it is long enough.
 func (fs FS) ReadInto(buffer []byte, root Root, relative string) ([]byte, error) {
 	return filled(buffer, func(buffer []byte) C.koord_go_answer {
 		return C.fs_read(fs.host, fs.table, C.uint32_t(root), relative, unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))
@@ -215,8 +216,8 @@ func (fs FS) ReadInto(buffer []byte, root Root, relative string) ([]byte, error)
 // Cgroup is the service koord.cgroup/1.
 type Cgroup struct{ service[C.koord_svc_cgroup] }
 
-// Open keeps a logical file open for these keys; their table is in plugin.h. ErrGone: no such cgroup; ErrUnsupported: this
-// kernel has no such file; ErrInvalid: no such logical file or key.
+// Open opens a logical file of a cgroup for these keys; plugin.h has the table of files and keys. ErrGone: the cgroup
+// does not exist. ErrUnsupported: this kernel has no such file. ErrInvalid: unknown logical file or key.
 func (c Cgroup) Open(cgroupDir, file string, keys ...string) (*CgroupFile, error) {
 	var l loan
 	defer l.end()
@@ -231,22 +232,22 @@ func (c Cgroup) Open(cgroupDir, file string, keys ...string) (*CgroupFile, error
 	return &CgroupFile{cgroup: c, handle: answer.value}, nil
 }
 
-// CgroupFile is an open file of a cgroup, to be closed.
+// CgroupFile is an open file of a cgroup. Close it after use.
 type CgroupFile struct {
 	cgroup Cgroup
 	handle C.uint64_t
 	closed bool
 }
 
-// Read fills in one value a key, Absent for one that this kernel lacks, and says when they were read: rates are over this
-// time. ErrGone: close the file, the cgroup has ended.
+// Read fills in one value for each key, or Absent if this kernel lacks it, and returns the time of the read, for rates.
+// ErrGone: the cgroup has ended; close the file.
 func (f *CgroupFile) Read(values []int64) (Time, error) {
 	raw := (*C.int64_t)(first(values))
 	answer := C.cgroup_read(f.cgroup.host, f.cgroup.table, f.handle, raw, C.uint32_t(len(values)))
 	return Time(answer.value), check(answer.status)
 }
 
-// Close it; nothing can be read any more.
+// Close closes the file. Read must not be called after it.
 func (f *CgroupFile) Close() {
 	if !f.closed {
 		C.cgroup_close(f.cgroup.host, f.cgroup.table, f.handle)
@@ -254,14 +255,14 @@ func (f *CgroupFile) Close() {
 	}
 }
 
-// CapabilityState is whether this node supports a capability.
+// CapabilityState is the state of a capability on this node.
 type CapabilityState uint32
 
 // The states of capabilities.
 const (
 	CapabilitySupported CapabilityState = C.KOORD_CAPABILITY_SUPPORTED
-	CapabilityAbsent    CapabilityState = C.KOORD_CAPABILITY_ABSENT // the node does not have it; not an error
-	CapabilityBroken    CapabilityState = C.KOORD_CAPABILITY_BROKEN // it should work and does not
+	CapabilityAbsent    CapabilityState = C.KOORD_CAPABILITY_ABSENT // the node lacks it; not an error
+	CapabilityBroken    CapabilityState = C.KOORD_CAPABILITY_BROKEN // it should work but does not
 )
 
 // Capabilities is the service koord.capabilities/1.
@@ -269,13 +270,13 @@ type Capabilities struct {
 	service[C.koord_svc_capabilities]
 }
 
-// Get one of the host's capabilities, or one that a plugin reported.
+// Get returns the state of a capability of the host, or of one that a plugin reported.
 func (c Capabilities) Get(name string) (CapabilityState, error) {
 	answer := C.capabilities_get(c.host, c.table, name)
 	return CapabilityState(answer.value), check(answer.status)
 }
 
-// Report how this plugin does on this node, for operators.
+// Report reports a capability of this plugin on this node, for operators.
 func (c Capabilities) Report(name string, state CapabilityState, detail string) error {
 	return check(C.capabilities_report(c.host, c.table, name, C.uint32_t(state), detail))
 }

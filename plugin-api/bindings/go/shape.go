@@ -13,7 +13,7 @@ type quietCloser interface{ Close() }
 
 func typeOf[Interface any]() reflect.Type { return reflect.TypeOf((*Interface)(nil)).Elem() }
 
-// The optional methods of a plugin by their names, with the shapes that each may have.
+// The optional methods of a plugin by name, with the signatures that each may have.
 var optionalMethods = map[string][]reflect.Type{
 	"Close":     {typeOf[io.Closer](), typeOf[quietCloser]()},
 	"MapMetric": {typeOf[MetricMapper]()},
@@ -24,8 +24,8 @@ var optionalMethods = map[string][]reflect.Type{
 	"Stop":      {typeOf[Stopper]()},
 }
 
-// misshapen is an error for a method that has the name of an optional one and other arguments or results: it would never be
-// called, in silence.
+// misshapen returns an error if a method has the name of an optional one but other arguments or results: it would
+// silently never be called.
 func misshapen(plugin reflect.Type) error {
 	for name, shapes := range optionalMethods {
 		method, has := plugin.MethodByName(name)
@@ -39,7 +39,7 @@ func misshapen(plugin reflect.Type) error {
 	return nil
 }
 
-// closed calls Close of a plugin that has it, in either shape.
+// closed calls Close if the plugin has it, with either signature.
 func closed(plugin any) error {
 	switch plugin := plugin.(type) {
 	case io.Closer:

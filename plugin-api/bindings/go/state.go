@@ -61,7 +61,7 @@ import "time"
 // State is the service koord.state/1.
 type State struct{ service[C.koord_svc_state] }
 
-// Parts of the state, or-ed where several are meant.
+// Parts of the state; several are or-ed.
 type Parts uint32
 
 // The parts.
@@ -70,11 +70,12 @@ const (
 	OnPods     Parts = C.KOORD_ON_PODS
 	OnNodeSLO  Parts = C.KOORD_ON_NODE_SLO
 	OnTopology Parts = C.KOORD_ON_TOPOLOGY
-	OnConfig   Parts = C.KOORD_ON_CONFIG   // in OnEvent only: this instance's configuration changed
-	OnVerdicts Parts = C.KOORD_ON_VERDICTS // in OnEvent only, after Verdicts.Subscribe
+	OnConfig   Parts = C.KOORD_ON_CONFIG   // only in OnEvent: this instance's configuration has changed
+	OnVerdicts Parts = C.KOORD_ON_VERDICTS // only in OnEvent, after Verdicts.Subscribe
 )
 
-// Snapshot gives the newest one, to be closed. ErrAgain: nothing is known yet, which is not "no pods".
+// Snapshot returns the newest snapshot. Close it after use. ErrAgain: the state is unknown yet, which does not mean "no
+// pods".
 func (s State) Snapshot() (*Snapshot, error) {
 	snapshot := &Snapshot{state: s}
 	if err := check(C.state_acquire(s.host, s.table, &snapshot.raw)); err != nil {
@@ -83,13 +84,13 @@ func (s State) Snapshot() (*Snapshot, error) {
 	return snapshot, nil
 }
 
-// Subscribe has OnEvent called when one of these parts has changed; replaces what was asked before.
+// Subscribe requests OnEvent calls for changes of these parts. It replaces the previous subscription.
 func (s State) Subscribe(parts Parts) error {
 	return check(C.state_subscribe(s.host, s.table, C.uint32_t(parts)))
 }
 
-// Processes gives the ids of all processes in the cgroup of a pod or container and in the cgroups below it, ascending. The
-// subject is a handle from the newest snapshot. ErrGone: it has ended; ErrAgain: its cgroup is not known yet;
+// Processes returns the ids of all processes in the cgroup of a pod or container and in the cgroups below, ascending.
+// The subject is a handle from the newest snapshot. ErrGone: it has ended. ErrAgain: its cgroup is not known yet.
 // ErrUnsupported: the agent cannot see the node's processes, or is older than 1.1.
 func (s State) Processes(subject Subject) ([]int32, error) {
 	pids, err := filled(nil, func(pids []C.int32_t) C.koord_go_answer {
@@ -98,13 +99,13 @@ func (s State) Processes(subject Subject) ([]int32, error) {
 	return records(first(pids), C.uint32_t(len(pids)), C.sizeof_int32_t, func(pid *C.int32_t) int32 { return int32(*pid) }), err
 }
 
-// Snapshot is the state as of one moment, immutable. Its methods return copies, which outlive it.
+// Snapshot is the immutable state at one moment. Its methods return copies, which remain valid after Close.
 type Snapshot struct {
 	state State
 	raw   *C.koord_snapshot
 }
 
-// Close returns it to the host; call nothing else on it then.
+// Close returns the snapshot to the host. Call nothing else on it afterwards.
 func (s *Snapshot) Close() {
 	if s.raw != nil {
 		C.state_release(s.state.host, s.state.table, s.raw)
@@ -112,12 +113,13 @@ func (s *Snapshot) Close() {
 	}
 }
 
-// Version of one part; 0: it is not known yet. Copy a part when its version has changed, not every tick.
+// Version returns the version of one part; 0: not known yet. Copy a part when its version has changed, not at every
+// tick.
 func (s *Snapshot) Version(part Parts) uint64 {
 	return uint64(C.state_version(s.state.table, s.raw, C.uint32_t(part)))
 }
 
-// Node is nil while it is not known.
+// Node returns nil while the node is unknown.
 func (s *Snapshot) Node() *Node {
 	raw := C.state_node(s.state.table, s.raw)
 	if raw == nil {
@@ -131,19 +133,19 @@ func (s *Snapshot) Node() *Node {
 	}
 }
 
-// Pods of the node.
+// Pods returns the pods of the node.
 func (s *Snapshot) Pods() []Pod {
 	pods := C.state_pods(s.state.table, s.raw)
 	return records(pods.first, pods.n, pods.stride, copiedPod)
 }
 
-// Containers outside any pod: docker, podman, systemd services, cgroups named in the configuration.
+// Containers returns containers outside of pods: docker, podman, systemd services, cgroups named in the configuration.
 func (s *Snapshot) Containers() []Container {
 	containers := C.state_containers(s.state.table, s.raw)
 	return records(containers.first, containers.n, containers.stride, copiedContainer)
 }
 
-// Topology is nil while it is not known.
+// Topology returns nil while it is unknown.
 func (s *Snapshot) Topology() *Topology {
 	raw := C.state_topology(s.state.table, s.raw)
 	if raw == nil {
@@ -155,10 +157,10 @@ func (s *Snapshot) Topology() *Topology {
 	}
 }
 
-// NodeSLO is the merged spec as JSON; empty if missing.
+// NodeSLO returns the merged spec as JSON; empty if missing.
 func (s *Snapshot) NodeSLO() string { return text(C.state_node_slo(s.state.table, s.raw)) }
 
-// QoS of a pod by its label koordinator.sh/qosClass.
+// QoS is the class of a pod by its label koordinator.sh/qosClass.
 type QoS uint32
 
 // The classes of QoS.
@@ -171,7 +173,7 @@ const (
 	QoSSystem QoS = C.KOORD_QOS_SYSTEM
 )
 
-// KubeQoS is Kubernetes' own class of a pod.
+// KubeQoS is the Kubernetes QoS class of a pod.
 type KubeQoS uint32
 
 // Kubernetes' classes.
@@ -182,7 +184,7 @@ const (
 	KubeQoSBestEffort KubeQoS = C.KOORD_KUBE_QOS_BEST_EFFORT
 )
 
-// PriorityClass of a pod.
+// PriorityClass is the priority class of a pod.
 type PriorityClass uint32
 
 // The classes of priority.
@@ -194,7 +196,7 @@ const (
 	PriorityFree  PriorityClass = C.KOORD_PRIORITY_FREE
 )
 
-// Phase of a pod.
+// Phase is the phase of a pod.
 type Phase uint32
 
 // The phases.
@@ -216,8 +218,8 @@ const (
 	SidecarContainer   ContainerKind = C.KOORD_CONTAINER_SIDECAR
 	EphemeralContainer ContainerKind = C.KOORD_CONTAINER_EPHEMERAL
 	SandboxContainer   ContainerKind = C.KOORD_CONTAINER_SANDBOX
-	ServiceContainer   ContainerKind = C.KOORD_CONTAINER_SERVICE // a systemd service, outside any pod
-	CgroupContainer    ContainerKind = C.KOORD_CONTAINER_CGROUP  // some other cgroup that was asked for
+	ServiceContainer   ContainerKind = C.KOORD_CONTAINER_SERVICE // a systemd service, outside of pods
+	CgroupContainer    ContainerKind = C.KOORD_CONTAINER_CGROUP  // another cgroup that the configuration names
 )
 
 // ContainerState is the phase of a container.
@@ -231,10 +233,10 @@ const (
 	ContainerTerminated ContainerState = C.KOORD_CONTAINER_TERMINATED
 )
 
-// Absent stands for a quantity that was not given, and for a key that this kernel does not have.
+// Absent is the value of a quantity that is not set, or of a key that this kernel lacks.
 const Absent int64 = C.KOORD_ABSENT
 
-// Resource is in milli-units for CPU kinds, in bytes for memory kinds, else as is; or Absent.
+// Resource values are milli-units for CPU kinds, bytes for memory kinds, otherwise unchanged; or Absent.
 type Resource struct {
 	Name           string
 	Request, Limit int64
@@ -244,7 +246,7 @@ func copiedResource(raw *C.koord_resource) Resource {
 	return Resource{text(raw.name), int64(raw.request), int64(raw.limit)}
 }
 
-// Container of a pod, or outside any.
+// Container of a pod, or outside of pods.
 type Container struct {
 	Handle    Subject
 	Kind      ContainerKind
@@ -275,7 +277,7 @@ type Pod struct {
 	KubeQoS                         KubeQoS
 	Priority                        int32
 	PriorityClass                   PriorityClass
-	StartTime                       time.Time // wall time; zero: not given
+	StartTime                       time.Time // wall time; zero: not set
 	OwnerKind, OwnerName            string
 	Labels, Annotations             Labels
 	Resources                       []Resource // sums over the containers
@@ -307,14 +309,14 @@ func copiedPod(raw *C.koord_pod) Pod {
 	return pod
 }
 
-// Node itself; of its resources the request is what is allocatable, the limit the capacity.
+// Node is the node itself. For its resources, the request is the allocatable amount and the limit is the capacity.
 type Node struct {
 	Name                string
 	Labels, Annotations Labels
 	Resources           []Resource
 }
 
-// Flags of a CPU, or-ed.
+// Flags of a CPU; several are or-ed.
 const (
 	CPUOnline   uint32 = C.KOORD_CPU_ONLINE
 	CPUReserved uint32 = C.KOORD_CPU_RESERVED
@@ -324,14 +326,14 @@ const (
 	CPUPinned   uint32 = C.KOORD_CPU_PINNED
 )
 
-// CPU has the kernel's ids from sysfs; math.MaxUint32: unknown.
+// CPU has the kernel's ids from sysfs; math.MaxUint32 means unknown.
 type CPU struct{ ID, Core, Socket, NUMANode, L3, Flags uint32 }
 
 func copiedCPU(raw *C.koord_cpu) CPU {
 	return CPU{uint32(raw.cpu), uint32(raw.core), uint32(raw.socket), uint32(raw.numa_node), uint32(raw.l3), uint32(raw.flags)}
 }
 
-// NUMANode is a node of memory.
+// NUMANode is a NUMA node with memory.
 type NUMANode struct {
 	ID          uint32
 	MemoryBytes uint64
@@ -341,7 +343,7 @@ func copiedNUMANode(raw *C.koord_numa_node) NUMANode {
 	return NUMANode{uint32(raw.id), uint64(raw.memory_bytes)}
 }
 
-// Topology is CPUs and memory.
+// Topology is the CPUs and the memory of the node.
 type Topology struct {
 	CPUs      []CPU
 	NUMANodes []NUMANode

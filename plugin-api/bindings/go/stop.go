@@ -6,7 +6,7 @@ package koordetector
 #include <errno.h>
 #include <poll.h>
 
-// Returns the one of the two that can be read first.
+// Returns the descriptor that becomes readable first.
 static inline int first_readable(int one, int other) {
   struct pollfd both[2] = {{one, POLLIN, 0}, {other, POLLIN, 0}};
   while (poll(both, 2, -1) < 0 && errno == EINTR) {
@@ -21,8 +21,8 @@ import (
 	"syscall"
 )
 
-// Returns a context that is cancelled when the host's descriptor becomes readable. Call end() before the host
-// withdraws the descriptor.
+// Returns a context that is cancelled when the host's stop descriptor becomes readable. Call end() before the host
+// closes the descriptor.
 func untilReadable(stop int) (ctx context.Context, end func(), err error) {
 	var ended [2]int
 	if err := syscall.Pipe2(ended[:], syscall.O_CLOEXEC); err != nil {

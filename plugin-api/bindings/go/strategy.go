@@ -38,7 +38,7 @@ import (
 	"unsafe"
 )
 
-// IntentLevel is what a knob belongs to.
+// IntentLevel is the level of the object that has the knob.
 type IntentLevel uint32
 
 // The levels of intents.
@@ -49,10 +49,11 @@ const (
 	NodeLevel      IntentLevel = C.KOORD_LEVEL_NODE // a knob of the whole node: its cgroup is empty
 )
 
-// IntentRole is the part that an intent has in a knob's value.
+// IntentRole is the way in which an intent contributes to a knob's value.
 type IntentRole uint32
 
-// The roles of intents: the value is the base times all scales, at most the strictest cap, at least the largest floor.
+// The roles of intents. The value is the base times all scales, but at most the strictest cap and at least the largest
+// floor.
 const (
 	SetRole   IntentRole = C.KOORD_ROLE_SET // the whole value
 	BaseRole  IntentRole = C.KOORD_ROLE_BASE
@@ -61,7 +62,8 @@ const (
 	FloorRole IntentRole = C.KOORD_ROLE_FLOOR
 )
 
-// Intent is this value, or this part of a value, for this knob of this cgroup. The host arbitrates, writes, verifies and reverts.
+// Intent is a proposed value, or part of a value, for a knob of a cgroup. The host arbitrates, writes, verifies and
+// reverts.
 type Intent struct {
 	Level     IntentLevel
 	Knob      string // "cpu.max", "cpuset.cpus", …
@@ -69,7 +71,7 @@ type Intent struct {
 	Value     string
 	Reason    string // one sentence for the decision record
 	Inputs    Labels // values that the decision used
-	Priority  int32  // the highest wins; among equals the strictest value
+	Priority  int32  // the highest wins; among equal ones the strictest value
 	Flags     uint32
 	TTL       time.Duration // withdrawn unless proposed again within this time
 	Role      IntentRole
@@ -77,7 +79,7 @@ type Intent struct {
 
 // IntentResult is the result of an intent.
 type IntentResult struct {
-	Status                      Status // 0: its value holds
+	Status                      Status // 0: its value is in effect
 	Knob, CgroupDir, FinalValue string
 	Winner                      string // the plugin of the winning intent
 }
@@ -89,7 +91,8 @@ func copiedIntentResult(raw *C.koord_intent_result) IntentResult {
 // Knobs is the service koord.knobs/1.
 type Knobs struct{ service[C.koord_svc_knobs] }
 
-// Propose: all that is proposed during one Evaluate is one plan and replaces the plan before. [in-call: Evaluate]
+// Propose proposes intents. All intents of one Evaluate are one plan, which replaces the previous plan. [in-call:
+// Evaluate]
 func (k Knobs) Propose(intents ...Intent) error {
 	var l loan
 	defer l.end()
@@ -105,7 +108,7 @@ func (k Knobs) Propose(intents ...Intent) error {
 	return check(C.knobs_propose(k.host, k.table, first(raw), C.uint32_t(len(raw))))
 }
 
-// Base that the host takes for a knob when no intent gives one; never a value that the host wrote.
+// Base returns the value that the host uses for a knob without an intent; never a value that the host wrote.
 func (k Knobs) Base(knob, cgroupDir string) (string, error) {
 	value, err := filled(nil, func(buffer []byte) C.koord_go_answer {
 		return C.knobs_base(k.host, k.table, knob, cgroupDir, unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))
@@ -113,7 +116,7 @@ func (k Knobs) Base(knob, cgroupDir string) (string, error) {
 	return string(value), err
 }
 
-// Current value of a knob, which may be one that the host wrote.
+// Current returns the current value of a knob, which the host may have written.
 func (k Knobs) Current(knob, cgroupDir string) (string, error) {
 	value, err := filled(nil, func(buffer []byte) C.koord_go_answer {
 		return C.knobs_current(k.host, k.table, knob, cgroupDir, unsafe.Pointer(&buffer[0]), C.uint64_t(len(buffer)))
@@ -121,19 +124,19 @@ func (k Knobs) Current(knob, cgroupDir string) (string, error) {
 	return string(value), err
 }
 
-// Eviction is a request to release a resource by ending pods.
+// Eviction is a request to release a resource by evicting pods.
 type Eviction struct {
-	Pods     []Subject // the first to go first
-	Resource string    // "cpu", "memory": what is short
+	Pods     []Subject // in eviction order
+	Resource string    // the scarce resource: "cpu", "memory"
 	Reason   string
-	Amount   int64 // milli-cores or bytes: the host stops when it is enough
+	Amount   int64 // milli-cores or bytes; the host stops when this is released
 	Inputs   Labels
 }
 
 // Evict is the service koord.evict/1.
 type Evict struct{ service[C.koord_svc_evict] }
 
-// Request an eviction. [in-call: Evaluate]
+// Request requests an eviction. [in-call: Evaluate]
 func (e Evict) Request(eviction Eviction) error {
 	var l loan
 	defer l.end()
@@ -152,7 +155,7 @@ func (e Evict) Request(eviction Eviction) error {
 // Audit is the service koord.audit/1.
 type Audit struct{ service[C.koord_svc_audit] }
 
-// Record an action or observation, its subject, and why.
+// Record records an action or observation, its subject, and the reason.
 func (a Audit) Record(subject Subject, what, why string) error {
 	return check(C.audit_record(a.host, a.table, C.uint64_t(subject), what, why))
 }

@@ -55,7 +55,7 @@ const (
 	UnknownCause    VerdictKind = C.KOORD_VERDICT_UNKNOWN
 )
 
-// VerdictResource is what the victim waits for.
+// VerdictResource is the resource for which the victim waits.
 type VerdictResource uint32
 
 // The resources of verdicts.
@@ -66,7 +66,7 @@ const (
 	CacheResource  VerdictResource = C.KOORD_RESOURCE_CACHE
 )
 
-// VerdictMethod is how the suspects are known.
+// VerdictMethod is the method by which the suspects were found.
 type VerdictMethod uint32
 
 // The methods.
@@ -76,7 +76,7 @@ const (
 	Suspected VerdictMethod = C.KOORD_METHOD_SUSPECTED
 )
 
-// SuspectKind is what a suspect is.
+// SuspectKind is the kind of a suspect.
 type SuspectKind uint32
 
 // The kinds of suspects.
@@ -84,10 +84,10 @@ const (
 	SuspectSubject SuspectKind = C.KOORD_SUSPECT_SUBJECT
 	SuspectOutside SuspectKind = C.KOORD_SUSPECT_OUTSIDE // cgroups of the node that belong to no pod
 	SuspectKernel  SuspectKind = C.KOORD_SUSPECT_KERNEL  // the kernel's own threads
-	SuspectOther   SuspectKind = C.KOORD_SUSPECT_OTHER   // Name names it
+	SuspectOther   SuspectKind = C.KOORD_SUSPECT_OTHER   // described by Name
 )
 
-// VerdictOrigin is whether the plugin of a verdict is one of the node's own.
+// VerdictOrigin states whether the plugin of a verdict is one of the node's own.
 type VerdictOrigin uint32
 
 // The origins.
@@ -96,12 +96,12 @@ const (
 	ThirdPartyOrigin VerdictOrigin = C.KOORD_ORIGIN_THIRD_PARTY
 )
 
-// Suspect is one that used the resource while the victim waited. math.NaN(): unknown.
+// Suspect used the resource while the victim waited. math.NaN() means unknown.
 type Suspect struct {
 	Kind                 SuspectKind
-	Subject              Subject // of SuspectSubject
-	Name                 string  // the host writes that of a subject
-	Value, Share, Excess float64 // in AmountUnit; 0 to 1; Value minus that of quiet times
+	Subject              Subject // only for SuspectSubject
+	Name                 string  // for a subject the host sets it
+	Value, Share, Excess float64 // in AmountUnit; 0 to 1; Value minus the value in quiet times
 	Usage, Request       float64 // CPUs, bytes, or bytes per second
 }
 
@@ -110,7 +110,7 @@ func copiedSuspect(raw *C.koord_suspect) Suspect {
 		float64(raw.excess), float64(raw.usage), float64(raw.request)}
 }
 
-// Verdict: a container is held up. math.NaN(): unknown.
+// Verdict states that a container is slowed down. math.NaN() means unknown.
 type Verdict struct {
 	Kind                        VerdictKind
 	Resource                    VerdictResource
@@ -120,10 +120,10 @@ type Verdict struct {
 	WindowsOver, WindowsSeen    uint32
 	Statistic, StatisticUnit    string
 	Value, Baseline, Threshold  float64
-	AmountUnit                  string // of what follows and of the suspects' values
+	AmountUnit                  string // unit of the next values and of the suspects' values
 	Own, Throttled, Unexplained float64
 	Suspects                    []Suspect // the largest value first
-	Others                      Labels    // other resources that were looked at, and the finding
+	Others                      Labels    // other evaluated resources, with their findings
 	Note                        string
 	TTL                         time.Duration // ends unless posted again within this time; 0: a minute
 	// Written by the host, ignored by Post.
@@ -179,7 +179,7 @@ func (l *loan) suspects(suspects []Suspect) []C.koord_suspect {
 // Verdicts is the service koord.verdict/1.
 type Verdicts struct{ service[C.koord_svc_verdict] }
 
-// Post adds verdicts, or replaces those that stand for the same victim, resource and kind. All or nothing.
+// Post adds verdicts, or replaces standing verdicts with the same victim, resource and kind. All or nothing.
 func (v Verdicts) Post(verdicts ...Verdict) error {
 	var l loan
 	defer l.end()
@@ -200,13 +200,15 @@ func (v Verdicts) Post(verdicts ...Verdict) error {
 	return check(C.verdict_post(v.host, v.table, first(raw), C.uint32_t(len(raw))))
 }
 
-// End of a standing verdict of this plugin. ErrNotFound: none stands, which is ordinary after the end of its victim.
+// End ends a standing verdict of this plugin. ErrNotFound: no such verdict stands, which is normal after the end of its
+// victim.
 func (v Verdicts) End(victim Subject, resource VerdictResource, kind VerdictKind, why string) error {
 	return check(C.verdict_end(v.host, v.table, C.uint64_t(victim), C.uint32_t(resource), C.uint32_t(kind), why))
 }
 
-// List gives copies of the standing verdicts of all plugins, in the order of their ids, and their generation, which grows
-// when a verdict begins, ends, or has another method or other suspects. Look at Origin and Plugin before acting on one.
+// List returns copies of the standing verdicts of all plugins, ordered by id, and their generation. The generation
+// increases when a verdict begins, ends, or changes its method or suspects. Check Origin and Plugin before acting on a
+// verdict.
 func (v Verdicts) List() ([]Verdict, uint64, error) {
 	var list *C.koord_verdict_list
 	if err := check(C.verdict_acquire(v.host, v.table, &list)); err != nil {
@@ -217,7 +219,7 @@ func (v Verdicts) List() ([]Verdict, uint64, error) {
 	return records(lent.first, lent.n, lent.stride, copiedVerdict), uint64(C.verdict_generation(v.table, list)), nil
 }
 
-// Subscribe has OnEvent called with OnVerdicts when the generation has grown.
+// Subscribe requests OnEvent calls with OnVerdicts when the generation has increased.
 func (v Verdicts) Subscribe(on bool) error {
 	number := C.int32_t(0)
 	if on {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Across the ABI boundary: texts, arrays, buffers of the caller, and calls of the functions of a host's table.
+//! The ABI boundary: texts, arrays, buffers of the caller, and calls of the functions of a host's table.
 
 use std::os::raw::c_char;
 
@@ -10,7 +10,7 @@ pub(crate) fn str_of(text: &str) -> koord_str {
     koord_str { p: text.as_ptr().cast(), n: text.len() as u64 }
 }
 
-// Text that the host lends. Invalid UTF-8, which the contract forbids, is cut off where it begins.
+// Returns a text that the host lends. Invalid UTF-8, which the contract forbids, is cut off at its begin.
 pub(crate) unsafe fn text_of<'a>(text: koord_str) -> &'a str {
     if text.p.is_null() {
         return "";
@@ -27,11 +27,11 @@ pub(crate) const fn stride_of<T>() -> u32 {
     std::mem::size_of::<T>() as u32
 }
 
-// KOORD_HAS: a function of a host's table, which may be older than this binding and so shorter.
+// KOORD_HAS: finds a function of a host's table, which may be older than this binding and therefore shorter.
 macro_rules! member {
     ($table:expr, $member:ident) => {{
         let table = $table;
-        // SAFETY: a table is readable up to its struct_size, and nothing behind that is read.
+        // SAFETY: a table is readable up to its struct_size, and no byte behind that is read.
         let function = unsafe {
             let end = std::ptr::addr_of!((*table).$member).wrapping_add(1) as usize - table as usize;
             if (*table).struct_size as usize >= end {
@@ -48,18 +48,17 @@ macro_rules! member {
 }
 pub(crate) use member;
 
-// Calls a function of a service for its status.
+// Calls a function of a service and checks its status.
 macro_rules! call {
     ($service:expr, $member:ident $(, $argument:expr)*) => {{
         let function = $crate::boundary::member!($service.table, $member)?;
-        // SAFETY: the table is valid until destroy() returns; each argument is valid as long as this
-        // statement.
+        // SAFETY: the table is valid until destroy() returns; each argument is valid until the end of this statement.
         $crate::failure::check(unsafe { function($service.host $(, $argument)*) })
     }};
 }
 pub(crate) use call;
 
-// Fills `out`, keeping its memory, with an answer that goes to the caller's buffer, whatever its length.
+// Fills `out`, reusing its memory, with an answer of any length that the host writes to a buffer of the caller.
 pub(crate) fn fill(out: &mut Vec<u8>, ask: impl Fn(*mut c_char, u64, *mut u64) -> Result<()>) -> Result<()> {
     out.clear();
     out.reserve(256);
@@ -83,7 +82,7 @@ pub(crate) fn string(ask: impl Fn(*mut c_char, u64, *mut u64) -> Result<()>) -> 
     String::from_utf8(bytes).map_err(|_| Failure::new(KOORD_E_IO, "text of the host is not UTF-8"))
 }
 
-// The same for rows; their room and need are counts.
+// The same for rows; capacity and need are counts.
 pub(crate) fn rows<T: Clone>(blank: T, ask: impl Fn(*mut T, u32, *mut u32) -> Result<()>) -> Result<Vec<T>> {
     let mut rows = vec![blank.clone(); 16];
     loop {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a call failed, and the host's statuses as results.
+//! Reasons why calls fail, and the host's statuses as results.
 
 use std::fmt;
 
 use crate::abi::*;
 
-/// Why a call did not succeed; returned from a plugin's function it becomes that call's status and text.
+/// The reason why a call failed. Returned from a plugin's function, it becomes that call's status and text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
     pub(crate) status: koord_status,
@@ -16,7 +16,7 @@ pub struct Failure {
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// A failure of the plugin's own, with `KOORD_E_*` and a sentence for the operator.
+    /// A failure of the plugin itself, with a status `KOORD_E_*` and a sentence for the operator.
     pub fn new(status: koord_status, text: impl Into<String>) -> Self {
         Failure { status, text: text.into() }
     }
@@ -43,7 +43,7 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-// A failure that the host reported has no text of ours: the host has already reported the reason.
+// A failure that the host returned gets no text: the host has already reported the reason.
 pub(crate) fn check(status: koord_status) -> Result<()> {
     match status {
         KOORD_OK => Ok(()),

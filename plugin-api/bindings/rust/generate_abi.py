@@ -26,7 +26,8 @@ WIDTH = 120
 SCALARS = {'uint16_t': 'u16', 'uint32_t': 'u32', 'uint64_t': 'u64', 'int32_t': 'i32', 'int64_t': 'i64',
            'double': 'f64', 'char': 'c_char', 'void': 'c_void'}
 KEYWORDS = {'as', 'fn', 'impl', 'in', 'loop', 'match', 'mod', 'move', 'mut', 'pub', 'ref', 'type', 'use', 'where'}
-# Constants in the type of the members and parameters that they are for. The others are u32, or i32 without a "u".
+# Types of constants that differ from the default, as their members and parameters need. Others are u32, or i32 without
+# a "u".
 CONSTANT_TYPES = {'KOORD_ABI_MAJOR': 'u16', 'KOORD_ABI_MINOR': 'u16', 'KOORD_NO_SUBJECT': 'u64', 'KOORD_ABSENT': 'i64'}
 NOT_A_CONSTANT = {'KOORD_EXPORT', 'KOORD_ABI_TEXT', 'KOORD_MANIFEST_SECTION'}  # an attribute and texts
 

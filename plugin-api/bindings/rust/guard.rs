@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The guard: nothing unwinds into the host.
+//! The guard: no panic unwinds into the host.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -15,8 +15,8 @@ thread_local! {
     static PANICKED_AT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-// The guard reports a panic inside a call, so the hook only notes its place. On the plugin's own threads the hook of
-// std reports it, because no guard is there.
+// Inside a call the guard reports a panic, so the hook only records its place. On the plugin's own threads, which have
+// no guard, the hook of std reports the panic.
 pub(crate) fn quiet_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -37,7 +37,7 @@ fn text_of_panic(payload: Box<dyn Any + Send>) -> String {
         (_, Some(text)) => text.clone(),
         _ => "a panic without a text".to_owned(),
     };
-    std::mem::forget(payload); // dropping what the author threw might panic again, outside of any net
+    std::mem::forget(payload); // dropping the panic's payload might panic again, outside of any guard
     text + &PANICKED_AT.with(RefCell::take)
 }
 

@@ -28,17 +28,17 @@ impl<T> Clone for Service<T> {
 }
 impl<T> Copy for Service<T> {}
 
-// SAFETY: services are [any]. The one that is not, propose(), is refused by the host outside evaluate().
+// SAFETY: services are [any]. The exception is propose(), which the host refuses outside of evaluate().
 unsafe impl<T> Send for Service<T> {}
 unsafe impl<T> Sync for Service<T> {}
 
 impl Host {
-    /// For what is not wrapped here.
+    /// The raw host, for functions that this crate does not wrap.
     pub fn raw(&self) -> *const koord_host {
         self.0
     }
 
-    /// One line in the agent's log, level `KOORD_LOG_*`. Never blocks; the host adds the plugin's id.
+    /// Writes one line to the agent's log, with a level `KOORD_LOG_*`. Never blocks; the host adds the plugin's id.
     pub fn log(&self, level: i32, message: &str) {
         // SAFETY: the host is valid, see above; the message is borrowed for the call.
         unsafe {
@@ -48,9 +48,9 @@ impl Host {
         }
     }
 
-    // Why the status about to be returned is what it is. [in-call]
+    // Sets the reason of the status that is returned next. [in-call]
     pub(crate) fn set_error(&self, status: koord_status, why: &str) {
-        // SAFETY: as log().
+        // SAFETY: same as log().
         unsafe {
             if let Some(set_error) = (*self.0).set_error {
                 set_error(self.0, status, str_of(why));
@@ -58,7 +58,7 @@ impl Host {
         }
     }
 
-    // `id` with its NUL; `T` is that service's table.
+    // Returns a service. `id` ends with NUL; `T` is the table of that service.
     fn service<T>(&self, id: &str) -> Result<Service<T>> {
         debug_assert!(id.ends_with('\0'));
         // SAFETY: the host is valid, the id is terminated.
@@ -84,7 +84,7 @@ macro_rules! services {
 }
 
 services! {
-    /// One path for every value: history and /metrics at once.
+    /// Values of metrics. Each value goes to the history and to /metrics.
     Metrics(koord_svc_metrics) = metrics "koord.metrics/1";
     /// The node, its pods, NodeSLO and topology.
     State(koord_svc_state) = state "koord.state/1";
@@ -104,7 +104,7 @@ services! {
     Knobs(koord_svc_knobs) = knobs "koord.knobs/1";
     /// Requests to evict pods.
     Evict(koord_svc_evict) = evict "koord.evict/1";
-    /// Verdicts about containers that are held up.
+    /// Verdicts about containers that are slowed down.
     Verdicts(koord_svc_verdict) = verdicts "koord.verdict/1";
     /// Lines of the decision records.
     Audit(koord_svc_audit) = audit "koord.audit/1";

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The Rust binding of the plugin ABI: one crate, nothing but std, Rust 1.63 or newer.
 //!
-//! An author implements [`Plugin`] and one of [`Advisor`], [`ExternalAdvisor`], [`QosStrategy`],
-//! [`RuntimeHook`], and names the type in [`plugin!`]. Every call from the host goes through a thunk that
-//! catches a panic and turns it into `KOORD_E_PANIC` with the panic's text and place; nothing is printed and
-//! the next call goes on with the object as the panic left it. Only unwinding can be caught: `panic=abort`
-//! does not compile. Where std itself aborts, the process ends: on failed allocations, and on a panic in a
-//! `drop` that runs because of a panic.
+//! An author implements [`Plugin`] and one of [`Advisor`], [`ExternalAdvisor`], [`QosStrategy`], [`RuntimeHook`], and
+//! names the type in [`plugin!`]. Every call from the host goes through a thunk that catches a panic and turns it into
+//! `KOORD_E_PANIC` with the panic's text and place. Nothing is printed, and the next call continues with the object as
+//! the panic left it. Only unwinding can be caught: with `panic=abort` the crate does not compile. If std itself
+//! aborts, the process ends: on failed allocations, and on a panic in a `drop` that runs because of a panic.
 //!
-//! The contract (threads, lifetimes, units) is that of plugin.h and is not repeated here; its declarations
-//! are in [`abi`] under their own names. Services are [any], as there; arguments of a plugin's functions are
-//! borrowed for the call.
+//! The contract (threads, lifetimes, units) is that of plugin.h and is not repeated here; its declarations are in
+//! [`abi`] under their own names. Services are [any], as in plugin.h; arguments of a plugin's functions are borrowed
+//! for the call.
 //!
-//! It is a crate, not a module: `rustc --edition 2021 --crate-type rlib koordetector.rs`, then `--extern
-//! koordetector`. This file is its root, and the other files of this folder are its modules. The rest of a plugin's
-//! Makefile is in examples/advisor-rust.
+//! It is a crate, not a module: `rustc --edition 2021 --crate-type rlib koordetector.rs`, then `--extern koordetector`.
+//! This file is its root, and the other files in this directory are its modules. For the rest of a plugin's Makefile
+//! see examples/advisor-rust.
 
-// Thread tags are written as in plugin.h, such as [strand]; rustdoc takes them for links.
+// Thread tags are written as in plugin.h, such as [strand]; rustdoc would parse them as links.
 #![allow(rustdoc::broken_intra_doc_links, rustdoc::invalid_html_tags)]
 #![allow(clippy::missing_safety_doc)]
 #![warn(missing_docs)]

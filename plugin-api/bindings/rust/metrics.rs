@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! koord.metrics/1: defines metrics, appends values, asks for history.
+//! koord.metrics/1: defines metrics, appends values, queries the history.
 
 use std::ptr;
 
@@ -8,8 +8,8 @@ use crate::boundary::{call, labels_of, rows, str_of, stride_of};
 use crate::failure::Result;
 use crate::host::Metrics;
 
-/// Definition of a metric; begin with [`gauge`](MetricSpec::gauge), [`counter`](MetricSpec::counter) or
-/// [`histogram`](MetricSpec::histogram) and set what differs.
+/// Definition of a metric. Create it with [`gauge`](MetricSpec::gauge), [`counter`](MetricSpec::counter) or
+/// [`histogram`](MetricSpec::histogram), then change fields as needed.
 #[derive(Debug, Clone)]
 pub struct MetricSpec<'a> {
     /// `[a-zA-Z_][a-zA-Z0-9_]*`, with its unit: "acme_wait_seconds".
@@ -18,7 +18,7 @@ pub struct MetricSpec<'a> {
     pub unit: &'a str,
     /// One sentence.
     pub help: &'a str,
-    /// The smallest step worth keeping, in `unit`, > 0.
+    /// The smallest relevant step, in `unit`, > 0.
     pub resolution: f64,
     /// `KOORD_GAUGE`, `KOORD_COUNTER` or `KOORD_HISTOGRAM`.
     pub kind: u32,
@@ -29,7 +29,7 @@ pub struct MetricSpec<'a> {
 }
 
 impl<'a> MetricSpec<'a> {
-    /// A value that goes up and down.
+    /// A value that rises and falls.
     pub const fn gauge(name: &'a str, unit: &'a str, help: &'a str) -> Self {
         MetricSpec { name, unit, help, resolution: 1.0, kind: KOORD_GAUGE, flags: KOORD_METRIC_EXPORT, bounds: &[] }
     }
@@ -37,24 +37,24 @@ impl<'a> MetricSpec<'a> {
     pub const fn counter(name: &'a str, unit: &'a str, help: &'a str) -> Self {
         MetricSpec { kind: KOORD_COUNTER, ..Self::gauge(name, unit, help) }
     }
-    /// Counts below bounds; appended as running totals.
+    /// Counts up to bounds; appended as running totals.
     pub const fn histogram(name: &'a str, unit: &'a str, help: &'a str, bounds: &'a [f64]) -> Self {
         MetricSpec { kind: KOORD_HISTOGRAM, bounds, ..Self::gauge(name, unit, help) }
     }
 }
 
-/// A metric that was defined; makes its series.
+/// A defined metric. It creates series.
 #[derive(Clone, Copy)]
 pub struct Metric {
     metrics: Metrics,
     id: u32,
 }
 
-/// A series that was made; what samples are appended to.
+/// A series, to which samples are appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Series(pub u64);
 
-/// A query of the metric cache; times are host time, inclusive, `to_ns` 0 is now.
+/// A query of the metric cache. Times are host time and inclusive; `to_ns` 0 means now.
 #[derive(Debug, Clone, Default)]
 #[allow(missing_docs)]
 pub struct Query<'a> {
@@ -83,7 +83,8 @@ impl Query<'_> {
 }
 
 impl Metrics {
-    /// Same name and description again: same metric. A name that another plugin defined: `KOORD_E_INVALID`.
+    /// Defines a metric. The same name and description again return the same metric. `KOORD_E_INVALID`: another plugin
+    /// has defined the name.
     pub fn define(&self, spec: &MetricSpec) -> Result<Metric> {
         let desc = koord_metric_desc {
             struct_size: stride_of::<koord_metric_desc>(),
@@ -101,12 +102,12 @@ impl Metrics {
         Ok(Metric { metrics: *self, id })
     }
 
-    /// Before its subject ends, which ends it by itself.
+    /// Ends a series before its subject ends. The end of the subject also ends the series.
     pub fn end_series(&self, series: Series) -> Result<()> {
         call!(self.0, end_series, series.0)
     }
 
-    /// One row a series. A series without a sample in the window has no row: absence is never 0.
+    /// Returns one row for each series. A series without a sample in the window has no row: absence is never 0.
     pub fn aggregate(&self, query: &Query) -> Result<Vec<koord_agg_row>> {
         let labels = labels_of(query.labels);
         let raw = query.raw(&labels);
@@ -114,7 +115,7 @@ impl Metrics {
         rows(blank, |out, cap, need| call!(self.0, aggregate, &raw, out, cap, stride_of::<koord_agg_row>(), need))
     }
 
-    /// The samples themselves.
+    /// Returns the samples themselves.
     pub fn samples(&self, query: &Query) -> Result<Vec<koord_sample>> {
         let labels = labels_of(query.labels);
         let raw = query.raw(&labels);
@@ -124,7 +125,8 @@ impl Metrics {
 }
 
 impl Metric {
-    /// The series for this subject (a handle from the state, or `KOORD_NO_SUBJECT`) and these labels. Idempotent.
+    /// Returns the series for this subject (a handle from the state, or `KOORD_NO_SUBJECT`) and these labels.
+    /// Idempotent.
     pub fn series(&self, subject: u64, labels: &[(&str, &str)]) -> Result<Series> {
         let labels = labels_of(labels);
         let (first, n) = (labels.as_ptr(), labels.len() as u32);
@@ -134,12 +136,12 @@ impl Metric {
     }
 }
 
-/// The points of one tick: add() them all, then send() once. Keep it between ticks, it reuses its memory.
+/// The points of one tick: add() all, then send() once. Keep it between ticks, because it reuses its memory.
 pub struct Batch {
     metrics: Metrics,
     points: Vec<koord_point>,
     counts: Vec<u64>,
-    histograms: Vec<koord_histogram>, // `cumulative` is set by send(), when `counts` does not move any more
+    histograms: Vec<koord_histogram>, // send() sets `cumulative`, when `counts` does not move any more
 }
 
 // SAFETY: the only pointers are those in `histograms`, which are read only inside send().
@@ -147,24 +149,24 @@ unsafe impl Send for Batch {}
 unsafe impl Sync for Batch {}
 
 impl Batch {
-    /// An empty batch.
+    /// Creates an empty batch.
     pub fn new(metrics: Metrics) -> Self {
         Batch { metrics, points: Vec::new(), counts: Vec::new(), histograms: Vec::new() }
     }
 
-    /// NaN: no value this time.
+    /// Adds a value. NaN means no value this time.
     pub fn add(&mut self, series: Series, value: f64) {
         self.points.push(koord_point { series: series.0, value });
     }
 
-    /// `cumulative`: one count a bound and one more, each including those before; the last is the count of all.
+    /// Adds a histogram. `cumulative` has one count for each bound, up to that bound, and the total count at the end.
     pub fn add_histogram(&mut self, series: Series, cumulative: &[u64], sum: f64) {
         self.counts.extend_from_slice(cumulative);
         let n = cumulative.len() as u32;
         self.histograms.push(koord_histogram { series: series.0, cumulative: ptr::null(), n, rsv: 0, sum });
     }
 
-    /// All of it as of one moment, host time; the batch is empty afterwards, also after a failure.
+    /// Appends all points with one time (host time). The batch is empty afterwards, also after a failure.
     pub fn send(&mut self, t_ns: u64) -> Result<()> {
         let sent = self.send_points(t_ns);
         let sent_histograms = self.send_histograms(t_ns);

@@ -9,13 +9,13 @@ use crate::boundary::stride_of;
 use crate::plugin::{Advisor, ExternalAdvisor, QosStrategy, RuntimeHook};
 use crate::thunks::Table;
 
-/// A class as it is written in [`plugin!`].
+/// Definition of a class in [`plugin!`].
 pub struct ClassSpec {
     /// Unique in the module.
     pub name: &'static str,
-    /// Between ticks; the configuration may say otherwise. Zero: no ticks.
+    /// Period between ticks, unless the configuration sets it. Zero: no ticks.
     pub period: Duration,
-    /// JSON Schema for koord.config/1, checked before init(); left out: anything goes.
+    /// JSON Schema for koord.config/1, checked before init(). If left out, nothing is checked.
     pub config_schema: &'static str,
     /// `KOORD_SERIAL`, or 0.
     pub flags: u32,
@@ -25,7 +25,7 @@ impl ClassSpec {
     #[doc(hidden)]
     pub const NOTHING: ClassSpec = ClassSpec { name: "\0", period: Duration::ZERO, config_schema: "\0", flags: 0 };
 
-    // `kind` with its NUL, as plugin! makes the texts of the class.
+    // `kind` ends with NUL, like the texts of the class that plugin! creates.
     const fn class(self, kind: &'static str, vtable: *const koord_lifecycle) -> koord_class {
         let no_schema = self.config_schema.len() == 1;
         koord_class {
@@ -40,7 +40,7 @@ impl ClassSpec {
     }
 }
 
-/// The four kinds by the words that [`plugin!`] knows them by.
+/// The four kinds of plugins by their keywords in [`plugin!`].
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub mod kinds {
@@ -60,10 +60,11 @@ pub mod kinds {
     }
 }
 
-// SAFETY: a module is a constant, and so is all that it points to.
+// SAFETY: a module is a constant, like everything that it points to.
 unsafe impl Sync for koord_module {}
 
-/// The module: the manifest's lines (after its first and `abi`, which are added), then its classes. Once in a .so.
+/// Defines the module: the manifest's lines (the first line and `abi` are added), then its classes. Use it once in a
+/// .so.
 ///
 /// ```ignore
 /// koordetector::plugin! {
@@ -110,7 +111,7 @@ macro_rules! plugin {
     };
 }
 
-/// The texts of a class need a NUL, which only a literal can be given.
+/// Adds NUL to the texts of a class, which is only possible for literals.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! terminated {

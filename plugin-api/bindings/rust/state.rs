@@ -10,21 +10,21 @@ use crate::host::State;
 use crate::views::{view_of, Container, Node, Pod, Strided, Topology};
 
 impl State {
-    /// The newest snapshot. `KOORD_E_AGAIN`: nothing is known yet, which is not "no pods".
+    /// Returns the newest snapshot. `KOORD_E_AGAIN`: the state is unknown yet, which does not mean "no pods".
     pub fn snapshot(&self) -> Result<Snapshot> {
         let mut snapshot = ptr::null();
         call!(self.0, acquire, &mut snapshot)?;
         Ok(Snapshot { state: *self, snapshot })
     }
 
-    /// Call on_event() when one of these parts, `KOORD_ON_*`, has changed; replaces what was asked before.
+    /// Requests on_event() calls for changes of these parts, `KOORD_ON_*`. Replaces the previous subscription.
     pub fn subscribe(&self, parts: u32) -> Result<()> {
         call!(self.0, subscribe, parts)
     }
 
-    /// The ids of all processes in the cgroup of a pod or container and in the cgroups below it, ascending. `subject` is a
-    /// handle from the newest snapshot. `KOORD_E_GONE`: it has ended; `KOORD_E_AGAIN`: its cgroup is not known yet;
-    /// `KOORD_E_UNSUPPORTED`: the agent cannot see the node's processes, or is older than 1.1.
+    /// Returns the ids of all processes in the cgroup of a pod or container and in the cgroups below, ascending.
+    /// `subject` is a handle from the newest snapshot. `KOORD_E_GONE`: it has ended; `KOORD_E_AGAIN`: its cgroup is not
+    /// known yet; `KOORD_E_UNSUPPORTED`: the agent cannot see the node's processes, or is older than 1.1.
     pub fn processes(&self, subject: u64) -> Result<Vec<i32>> {
         rows(0, |out, cap, need| call!(self.0, processes, subject, out, cap, need))
     }
@@ -40,7 +40,7 @@ pub struct Snapshot {
 unsafe impl Send for Snapshot {}
 unsafe impl Sync for Snapshot {}
 
-// Asks the snapshot by a function that has only it and `$argument`s.
+// Calls a function that takes the snapshot and `$argument`s.
 macro_rules! of_snapshot {
     ($self:ident, $member:ident $(, $argument:expr)*) => {
         // SAFETY: the snapshot is ours until it is dropped.
@@ -49,37 +49,37 @@ macro_rules! of_snapshot {
 }
 
 impl Snapshot {
-    /// The version of a part, `KOORD_ON_*`; 0: this part is not known yet.
+    /// Returns the version of a part, `KOORD_ON_*`; 0: not known yet.
     pub fn version(&self, part: u32) -> u64 {
         of_snapshot!(self, version, part).unwrap_or(0)
     }
     /// The node itself.
     pub fn node(&self) -> Option<Node<'_>> {
-        // SAFETY: the content of the snapshot is valid as long as it is.
+        // SAFETY: the content of the snapshot is valid as long as the snapshot.
         of_snapshot!(self, node).and_then(|raw| unsafe { view_of(raw) })
     }
     /// CPUs and memory.
     pub fn topology(&self) -> Option<Topology<'_>> {
-        // SAFETY: as node().
+        // SAFETY: same as node().
         of_snapshot!(self, topology).and_then(|raw| unsafe { view_of(raw) })
     }
     /// The merged NodeSLO's spec as JSON; empty if missing.
     pub fn node_slo(&self) -> &str {
-        // SAFETY: as node().
+        // SAFETY: same as node().
         of_snapshot!(self, node_slo).map_or("", |raw| unsafe { text_of(raw) })
     }
     /// The pods of the node.
     pub fn pods(&self) -> Strided<'_, Pod<'_>> {
         let (mut n, mut stride) = (0, 0);
         let first = of_snapshot!(self, pods, &mut n, &mut stride).unwrap_or(ptr::null());
-        // SAFETY: as node().
+        // SAFETY: same as node().
         unsafe { Strided::new(first, n, stride) }
     }
-    /// Containers outside any pod: docker, podman, systemd services, cgroups named in the configuration.
+    /// Containers outside of pods: docker, podman, systemd services, cgroups named in the configuration.
     pub fn containers(&self) -> Strided<'_, Container<'_>> {
         let (mut n, mut stride) = (0, 0);
         let first = of_snapshot!(self, containers, &mut n, &mut stride).unwrap_or(ptr::null());
-        // SAFETY: as node().
+        // SAFETY: same as node().
         unsafe { Strided::new(first, n, stride) }
     }
 }
@@ -87,7 +87,7 @@ impl Snapshot {
 impl Drop for Snapshot {
     fn drop(&mut self) {
         if let Ok(release) = member!(self.state.0.table, release) {
-            // SAFETY: acquired once, released once.
+            // SAFETY: it was acquired once and is released once.
             unsafe { release(self.state.0.host, self.snapshot) }
         }
     }

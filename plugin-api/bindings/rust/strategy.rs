@@ -8,8 +8,7 @@ use crate::boundary::{call, labels_of, str_of, stride_of, string};
 use crate::failure::Result;
 use crate::host::{Evict, Knobs};
 
-/// An intent: this value, or this part of a value, for this knob of this cgroup. The host arbitrates, writes, verifies and
-/// reverts.
+/// A proposed value, or part of a value, for a knob of a cgroup. The host arbitrates, writes, verifies and reverts.
 #[derive(Debug, Clone, Default)]
 #[allow(missing_docs)]
 pub struct Intent<'a> {
@@ -47,35 +46,36 @@ impl Intent<'_> {
 }
 
 impl Knobs {
-    /// All that is proposed during one evaluate() is one plan and replaces the plan before. [in-call: evaluate]
+    /// Proposes intents. All intents of one evaluate() are one plan, which replaces the previous plan. [in-call:
+    /// evaluate]
     pub fn propose(&self, intents: &[Intent]) -> Result<()> {
         let inputs: Vec<Vec<koord_label>> = intents.iter().map(|intent| labels_of(intent.inputs)).collect();
         let raw: Vec<koord_intent> = intents.iter().zip(&inputs).map(|(intent, inputs)| intent.raw(inputs)).collect();
         call!(self.0, propose, raw.as_ptr(), raw.len() as u32, stride_of::<koord_intent>())
     }
-    /// The base that the host takes for a knob when no intent gives one; never a value that the host wrote.
+    /// Returns the value that the host uses for a knob without an intent; never a value that the host wrote.
     pub fn base(&self, knob: &str, cgroup_dir: &str) -> Result<String> {
         string(|buf, cap, need| call!(self.0, base, str_of(knob), str_of(cgroup_dir), buf, cap, need))
     }
-    /// The value that a knob has now, which may be one that the host wrote.
+    /// Returns the current value of a knob, which the host may have written.
     pub fn current(&self, knob: &str, cgroup_dir: &str) -> Result<String> {
         string(|buf, cap, need| call!(self.0, current, str_of(knob), str_of(cgroup_dir), buf, cap, need))
     }
 }
 
-/// A request to evict: `pods` are handles, the first to go first.
+/// A request to evict pods: `pods` are handles in eviction order.
 #[derive(Debug, Clone, Default)]
 #[allow(missing_docs)]
 pub struct Eviction<'a> {
     pub pods: &'a [u64],
-    pub resource: &'a str, // "cpu", "memory": what is short
+    pub resource: &'a str, // the scarce resource: "cpu", "memory"
     pub reason: &'a str,
-    pub amount: i64, // milli-cores or bytes to release: the host stops when it is enough
+    pub amount: i64, // milli-cores or bytes; the host stops when this is released
     pub inputs: &'a [(&'a str, &'a str)],
 }
 
 impl Evict {
-    /// [in-call: evaluate]
+    /// Requests an eviction. [in-call: evaluate]
     pub fn request(&self, eviction: &Eviction) -> Result<()> {
         let inputs = labels_of(eviction.inputs);
         let raw = koord_eviction {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Thunks: plain functions for the host's table, each a guard around one function of the author's.
+//! Thunks: plain functions for the host's table. Each is a guard around one function of the author.
 
 use std::marker::PhantomData;
 use std::os::raw::{c_char, c_void};
@@ -14,8 +14,8 @@ use crate::host::Host;
 use crate::plugin::{Advisor, ExternalAdvisor, HookResponse, Plugin, QosStrategy, Runner, RuntimeHook, Stop};
 use crate::views::{HookRequest, Strided, View};
 
-// The locks cost nothing, as the host calls serially where the law says so, and make it sound where it does not. A
-// poisoned one is taken all the same: after a panic the next tick goes on.
+// The host calls serially where the contract says so, so the locks are uncontended; they keep the code sound if a host
+// does not. A poisoned lock is used nevertheless, because the next tick continues after a panic.
 struct Instance<T> {
     host: Host,
     plugin: RwLock<Option<T>>,
@@ -88,7 +88,7 @@ unsafe extern "C" fn collect<T: Advisor>(instance: *mut c_void, now_ns: u64, dea
     with(instance, |plugin: &mut T| plugin.collect(now_ns, deadline_ns))
 }
 
-// An answer to the host's buffer, by the rule of the ABI.
+// Writes an answer to the host's buffer, by the rule of the ABI.
 unsafe fn answer(text: &str, buf: *mut c_char, cap: u64, need: *mut u64) -> Result<()> {
     *need = text.len() as u64;
     if *need > cap {
@@ -174,7 +174,7 @@ const fn lifecycle<T: Plugin>(table_size: u32) -> koord_lifecycle {
     }
 }
 
-// A table a type, in read-only memory.
+// One table for each type, in read-only memory.
 pub(crate) struct Table<T>(PhantomData<T>);
 
 impl<T: Advisor> Table<T> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! koord.verdict/1: which containers are held up, by which others. Posts verdicts, and reads those of all plugins.
+//! koord.verdict/1: which containers are slowed down, and by which others. Posts verdicts, and reads those of all
+//! plugins.
 
 use std::ptr;
 use std::time::Duration;
@@ -10,7 +11,8 @@ use crate::failure::Result;
 use crate::host::Verdicts;
 use crate::views::{PostedVerdict, Strided};
 
-/// One that used the resource while the victim waited. NaN: unknown, which is the default.
+/// A container or process group that used the resource while the victim waited. NaN means unknown, which is the
+/// default.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
 pub struct Suspect<'a> {
@@ -55,7 +57,7 @@ impl Suspect<'_> {
     }
 }
 
-/// A container is held up. NaN: unknown, which is the default; `value` is required.
+/// States that a container is slowed down. NaN means unknown, which is the default; `value` is required.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub struct Verdict<'a> {
@@ -150,7 +152,7 @@ impl Verdict<'_> {
 }
 
 impl Verdicts {
-    /// Adds verdicts, or replaces those that stand for the same victim, resource and kind. All or nothing.
+    /// Adds verdicts, or replaces standing verdicts with the same victim, resource and kind. All or nothing.
     pub fn post(&self, verdicts: &[Verdict]) -> Result<()> {
         let suspects: Vec<Vec<koord_suspect>> =
             verdicts.iter().map(|verdict| verdict.suspects.iter().map(Suspect::raw).collect()).collect();
@@ -162,18 +164,18 @@ impl Verdicts {
             .collect();
         call!(self.0, post, raw.as_ptr(), raw.len() as u32, stride_of::<koord_verdict>())
     }
-    /// Ends a standing verdict of this plugin. `KOORD_E_NOT_FOUND`: none stands, which is ordinary after the end of its
-    /// victim.
+    /// Ends a standing verdict of this plugin. `KOORD_E_NOT_FOUND`: no such verdict stands, which is normal after the
+    /// end of its victim.
     pub fn end(&self, victim: u64, resource: u32, kind: u32, why: &str) -> Result<()> {
         call!(self.0, end, victim, resource, kind, str_of(why))
     }
-    /// The standing verdicts of all plugins. Look at `origin` and `plugin` before acting on one.
+    /// Returns the standing verdicts of all plugins. Check `origin` and `plugin` before acting on a verdict.
     pub fn list(&self) -> Result<VerdictList> {
         let mut list = ptr::null();
         call!(self.0, acquire, &mut list)?;
         Ok(VerdictList { verdicts: *self, list })
     }
-    /// Call on_event(KOORD_ON_VERDICTS) when the generation has grown, or no longer.
+    /// Switches calls of on_event(KOORD_ON_VERDICTS) on or off. It is called when the generation has increased.
     pub fn subscribe(&self, on: bool) -> Result<()> {
         call!(self.0, subscribe, i32::from(on))
     }
@@ -190,18 +192,18 @@ unsafe impl Send for VerdictList {}
 unsafe impl Sync for VerdictList {}
 
 impl VerdictList {
-    /// In the order of their ids.
+    /// Returns the verdicts, ordered by id.
     pub fn verdicts(&self) -> Strided<'_, PostedVerdict<'_>> {
         let (mut n, mut stride) = (0, 0);
-        // SAFETY: the list is ours until it is dropped.
+        // SAFETY: the list is valid until it is dropped.
         let first = member!(self.verdicts.0.table, verdicts)
             .map_or(ptr::null(), |get| unsafe { get(self.list, &mut n, &mut stride) });
-        // SAFETY: the content of the list is valid as long as it is.
+        // SAFETY: the content of the list is valid as long as the list.
         unsafe { Strided::new(first, n, stride) }
     }
-    /// Grows when a verdict begins, ends, or has another method or other suspects.
+    /// Increases when a verdict begins, ends, or changes its method or suspects.
     pub fn generation(&self) -> u64 {
-        // SAFETY: as verdicts().
+        // SAFETY: same as verdicts().
         member!(self.verdicts.0.table, generation).map_or(0, |get| unsafe { get(self.list) })
     }
 }
@@ -209,7 +211,7 @@ impl VerdictList {
 impl Drop for VerdictList {
     fn drop(&mut self) {
         if let Ok(release) = member!(self.verdicts.0.table, release) {
-            // SAFETY: acquired once, released once.
+            // SAFETY: it was acquired once and is released once.
             unsafe { release(self.verdicts.0.host, self.list) }
         }
     }

@@ -49,8 +49,8 @@ fn unless_absent(value: i64) -> Option<i64> {
     Some(value).filter(|value| *value != KOORD_ABSENT)
 }
 
-// A getter a field. SAFETY of each: a view is made of a record that the host lends for 'a and that has every field of
-// revision /1; a field that is added later needs a look at struct_size first.
+// Defines one getter for each field. SAFETY of each: a view wraps a record that the host lends for 'a and that has
+// every field of revision /1. For a field that is added later, struct_size must be checked first.
 macro_rules! views {
     ($($(#[$doc:meta])* $name:ident($raw:ty) {
         $(text: $($text:ident),+;)?
@@ -84,9 +84,9 @@ macro_rules! views {
 views! {
     /// A label or annotation.
     Label(koord_label) { text: key, value; }
-    /// `request`, `limit`: milli-units for CPU kinds, bytes for memory kinds, else as is; `None` when not given.
+    /// `request`, `limit`: milli-units for CPU kinds, bytes for memory kinds, otherwise unchanged; `None` if not set.
     Resource(koord_resource) { text: name; optional: request, limit; }
-    /// `kind` and `state`: `KOORD_CONTAINER_*`; `cgroup_dir` is empty while it is not known.
+    /// `kind` and `state`: `KOORD_CONTAINER_*`; `cgroup_dir` is empty while it is unknown.
     Container(koord_container) {
         text: id, name, cgroup_dir;
         plain: handle: u64, kind: u32, state: u32;
@@ -106,9 +106,9 @@ views! {
         list: labels: Label(n_labels, label_stride), annotations: Label(n_annotations, label_stride),
             resources: Resource(n_resources, resource_stride);
     }
-    /// Ids from the kernel's sysfs, `u32::MAX`: unknown; `flags`: `KOORD_CPU_*`.
+    /// Ids from the kernel's sysfs; `u32::MAX`: unknown. `flags`: `KOORD_CPU_*`.
     Cpu(koord_cpu) { plain: cpu: u32, core: u32, socket: u32, numa_node: u32, l3: u32, flags: u32; }
-    /// A node of memory.
+    /// A NUMA node with memory.
     NumaNode(koord_numa_node) { plain: id: u32, memory_bytes: u64; }
     /// CPUs and memory.
     Topology(koord_topology) {
@@ -116,12 +116,12 @@ views! {
     }
     /// The result of an intent; `winner` is the plugin of the winning intent.
     IntentResult(koord_intent_result) { text: knob, cgroup_dir, final_value, winner; plain: status: koord_status; }
-    /// One that used the resource; `kind`: `KOORD_SUSPECT_*`, NaN: unknown.
+    /// A suspect of a verdict; `kind`: `KOORD_SUSPECT_*`; NaN: unknown.
     PostedSuspect(koord_suspect) {
         text: name;
         plain: kind: u32, subject: u64, value: f64, share: f64, excess: f64, usage: f64, request: f64;
     }
-    /// A standing verdict; `origin`: `KOORD_ORIGIN_*`, NaN: unknown.
+    /// A standing verdict; `origin`: `KOORD_ORIGIN_*`; NaN: unknown.
     PostedVerdict(koord_verdict) {
         text: statistic, statistic_unit, amount_unit, note, plugin, victim_name;
         plain: kind: u32, resource: u32, method: u32, victim: u64, from_ns: u64, to_ns: u64, windows_over: u32,
@@ -129,7 +129,7 @@ views! {
             ttl_ns: u64, id: u64, since_ns: u64, origin: u32;
         list: suspects: PostedSuspect(n_suspects, suspect_stride), others: Label(n_others, other_stride);
     }
-    /// A request to a hook; `stage`: `KOORD_STAGE_*`, `node_slo` and `cri_json`: JSON.
+    /// A request to a hook; `stage`: `KOORD_STAGE_*`; `node_slo` and `cri_json` are JSON.
     HookRequest(koord_hook_request) { text: node_slo, cri_json; plain: stage: u32, deadline_ns: u64; }
 }
 
@@ -138,14 +138,14 @@ pub(crate) unsafe fn view_of<V: View>(raw: *const V::Raw) -> Option<V> {
 }
 
 impl<'a> HookRequest<'a> {
-    /// The pod that is made or changed.
+    /// The pod that is created or changed.
     pub fn pod(&self) -> Option<Pod<'a>> {
-        // SAFETY: as every field.
+        // SAFETY: same as every field.
         unsafe { view_of((*self.0).pod) }
     }
-    /// `None` at the pod stages.
+    /// The container; `None` at the pod stages.
     pub fn container(&self) -> Option<Container<'a>> {
-        // SAFETY: as every field.
+        // SAFETY: same as every field.
         unsafe { view_of((*self.0).container) }
     }
 }

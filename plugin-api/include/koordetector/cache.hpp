@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data that the host keeps for plugins, in C++: the history of metrics (History, of koord.metrics/1) and
-// facts that change rarely (Kv, koord.kv/1). Header-only, C++17; plugin.hpp includes it. The contract
-// (threads, units, errors) is that of plugin.h. [any]
+// Data that the host stores for plugins, in C++: the history of metrics (History, of koord.metrics/1) and facts that
+// change rarely (Kv, of koord.kv/1). Header-only, C++17; plugin.hpp includes it. The contract (threads, units, errors)
+// is that of plugin.h. [any]
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@
 
 namespace koord::plugin {
 
-// Rows that a service writes to the caller's array, however many there are. `ask` takes the array, its room and where
-// to store the count; another status than KOORD_OK and KOORD_E_TOO_SMALL is a Failure.
+// Returns any number of rows that a service writes to the caller's array. `ask` takes the array, its capacity and the
+// address of the count. A status other than KOORD_OK and KOORD_E_TOO_SMALL becomes a Failure.
 template <class Row, class Ask>
 std::vector<Row> rows_of(Ask&& ask) {
   std::vector<Row> rows(16);
@@ -34,9 +34,9 @@ std::vector<Row> rows_of(Ask&& ask) {
 struct Query {
   std::string_view metric;
   std::uint32_t aggregation = KOORD_AGG_LAST;  // ignored by samples()
-  std::uint64_t from_ns = 0, to_ns = 0;        // host time, inclusive; to_ns 0 is now
+  std::uint64_t from_ns = 0, to_ns = 0;        // host time, inclusive; to_ns 0 means now
   std::uint64_t subject = KOORD_NO_SUBJECT;    // a handle; KOORD_NO_SUBJECT: every subject
-  std::vector<Label> labels = {};              // all must be equal; none: every series of the metric
+  std::vector<Label> labels = {};              // all must match; none: every series of the metric
 };
 
 // The metric cache: samples of all plugins.
@@ -51,9 +51,9 @@ class History {
   explicit History(const koord_host* host)
       : host_(host), metrics_(require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
-  // One row per series. A series without a sample in the window has no row.
+  // Returns one row for each series. A series without a sample in the window has no row.
   std::vector<koord_agg_row> aggregate(const Query& query) const { return ask(query, metrics_->aggregate); }
-  // The samples themselves.
+  // Returns the samples themselves.
   std::vector<koord_sample> samples(const Query& query) const { return ask(query, metrics_->samples); }
 
  private:
@@ -82,7 +82,7 @@ class Kv {
   Kv() = default;
   explicit Kv(const koord_host* host) : host_(host), kv_(require<koord_svc_kv>(host, "koord.kv/1")) {}
 
-  // An own key, or any plugin's as "<plugin id>/<key>". Nothing: no such key, or it has expired.
+  // Returns the value of an own key, or of any plugin's key as "<plugin id>/<key>". nullopt: missing or expired.
   std::optional<std::string> get(std::string_view key) const {
     bool found = true;
     std::string value = text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {
@@ -92,12 +92,12 @@ class Kv {
     });
     return found ? std::optional(std::move(value)) : std::nullopt;
   }
-  // `ttl` 0: until replaced.
+  // Sets an own key. With `ttl` 0 the value stays until it is replaced.
   void set(std::string_view key, std::string_view value, std::chrono::nanoseconds ttl = {}) const {
     check(kv_->set(host_, str(key), value.data(), value.size(), detail::nanoseconds(ttl, "the ttl of a key")),
           "setting the key " + std::string(key));
   }
-  // An own key; one that does not exist is no failure. Failure KOORD_E_UNSUPPORTED on a host of 1.0.
+  // Removes an own key; a missing key is no failure. Failure KOORD_E_UNSUPPORTED on a host of 1.0.
   void remove(std::string_view key) const {
     if (!KOORD_HAS(kv_, remove)) throw Failure(KOORD_E_UNSUPPORTED, "this host is older than 1.1 and has no remove()");
     check(kv_->remove(host_, str(key)), "removing the key " + std::string(key));

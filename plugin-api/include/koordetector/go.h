@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manifest of a plugin in Go. It is C, because Go cannot put data into a section of its own. Use it once per
+ * The manifest of a plugin in Go. It is in C, because Go cannot put data into a separate section. Use it once per
  * plugin, in the comment above `import "C"` of its main package; the first line, `abi` and `runtime` are added.
  */
 #ifndef KOORDETECTOR_GO_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ face of the plugin ABI: header-only, C++17, nothing to link. An author derives from Advisor,
-// ExternalAdvisor, QosStrategy or RuntimeHook, overrides the functions needed, and names the class in
-// KOORD_PLUGIN. Every call from the host goes through a thunk that turns any exception into a status and a
-// text. Functions that the plugin calls are in services.hpp. The contract (threads, lifetimes, units) is that
-// of plugin.h and is not repeated here.
+// The C++ binding of the plugin ABI: header-only, C++17, nothing to link. An author derives from Advisor,
+// ExternalAdvisor, QosStrategy or RuntimeHook, overrides functions as needed, and names the class in KOORD_PLUGIN.
+// Every call from the host goes through a thunk that turns an exception into a status and a text. Functions that the
+// plugin calls are in services.hpp. The contract (threads, lifetimes, units) is that of plugin.h and is not repeated
+// here.
 #pragma once
 
 #include <chrono>
@@ -62,7 +62,7 @@ class Advisor : public Plugin {
   virtual void collect(std::uint64_t /*now_ns*/, std::uint64_t /*deadline_ns*/) {}
 };
 
-// One endpoint of several; what is empty or zero is the host's choice.
+// One of several endpoints. For an empty or zero member, the host's default applies.
 struct ScrapeTarget {
   std::string name, url;
   std::string ca_file = {}, certificate_file = {}, key_file = {}, server_name = {}, token_file = {};
@@ -70,7 +70,7 @@ struct ScrapeTarget {
   std::uint64_t max_body_bytes = 0, max_samples = 0, max_series = 0;
 };
 
-// Adds endpoints; valid in the call.
+// Adds endpoints; valid during the call.
 class ScrapeTargets {
  public:
   explicit ScrapeTargets(const koord_scrape_targets* targets) : targets_(targets) {}
@@ -96,7 +96,7 @@ class ScrapeTargets {
   const koord_scrape_targets* targets_;
 };
 
-// The destination of a scraped series; valid in the call.
+// The destination of a scraped series; valid during the call.
 class SeriesMap {
  public:
   explicit SeriesMap(const koord_series_map* map) : map_(map) {}
@@ -111,15 +111,15 @@ class SeriesMap {
 
 enum class SeriesFate { kept, not_now, dropped };
 
-// Overrides url() or targets().
+// Override either url() or targets().
 class ExternalAdvisor : public Plugin {
  public:
   virtual std::string url() { throw Failure(KOORD_E_UNSUPPORTED, "there is no url()"); }
   virtual void targets(const ScrapeTargets& /*targets*/) {}
   virtual void on_target(std::string_view /*name*/) {}
-  // Returns the name of the metric on this node; nothing leaves the metric out.
+  // Returns the name of the metric on this node; nullopt leaves the metric out.
   virtual std::optional<std::string> map_metric(std::string_view name) { return std::string(name); }
-  // False drops the sample.
+  // Maps a sample; false drops it.
   virtual bool map_sample(std::string_view /*name*/, Strided<koord_label> /*labels*/, double& /*value*/) {
     return true;
   }
@@ -179,7 +179,7 @@ struct Thunks {
     return call(self, [](T& p) { p.stop(); });
   }
 
-  // Only a run() that T overrides gets a thread. A T without an on_event() of its own is restarted when its
+  // A thread is created only if T overrides run(). If T does not override on_event(), the host restarts it when its
   // configuration changes.
   static constexpr bool kRuns = !std::is_same_v<decltype(&T::run), void (Plugin::*)(const Stop&)>;
   static constexpr bool kTakesEvents =
@@ -238,7 +238,7 @@ struct ExternalAdvisorTable {
     return fate == SeriesFate::not_now ? KOORD_E_AGAIN : KOORD_E_GONE;
   }
 
-  // Only what T overrides is called.
+  // Only functions that T overrides are called.
   static constexpr bool kHasTargets = !std::is_same_v<decltype(&T::targets), decltype(&ExternalAdvisor::targets)>;
   static constexpr bool kTakesTargets = !std::is_same_v<decltype(&T::on_target), decltype(&ExternalAdvisor::on_target)>;
   static constexpr bool kMapsSeries = !std::is_same_v<decltype(&T::map_series), decltype(&ExternalAdvisor::map_series)>;
@@ -276,7 +276,7 @@ struct RuntimeHookTable {
   static constexpr koord_runtime_hook table = {Thunks<T>::lifecycle(sizeof(koord_runtime_hook)), stages, 0, handle};
 };
 
-// ---- what goes into KOORD_PLUGIN ----
+// ---- parts of KOORD_PLUGIN ----
 
 template <class T>
 constexpr koord_class advisor(const char* name, std::chrono::nanoseconds period, const char* config_schema = nullptr) {
@@ -326,7 +326,7 @@ constexpr koord_class runtime_hook(const char* name, std::uint32_t flags = 0, co
 
 }  // namespace koord::plugin
 
-// The module: the manifest's lines (after its first, which is added), then its classes. Once in a .so.
+// Defines the module: the manifest's lines (the first line is added), then its classes. Use it once in a .so.
 #define KOORD_PLUGIN(manifest_lines, ...)                                                                   \
   namespace {                                                                                               \
   __attribute__((section(KOORD_MANIFEST_SECTION), used)) constexpr char koord_manifest_text[] =             \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's services in C++, a class for each; History, Kv, Knobs and Evict are in cache.hpp and strategies.hpp. A
-// status of the host other than KOORD_OK becomes a Failure with that status, and a Failure that leaves a plugin's
-// function becomes its status and text. Header-only, C++17, nothing to link; plugin.hpp includes it. Threads,
-// lifetimes, units and statuses are those of plugin.h.
+// The host's services in C++, one class for each. History, Kv, Knobs and Evict are in cache.hpp and strategies.hpp. A
+// status of the host other than KOORD_OK becomes a Failure with that status. A Failure that leaves a plugin's function
+// becomes its status and text. Header-only, C++17, nothing to link; plugin.hpp includes it. Threads, lifetimes, units
+// and statuses are those of plugin.h.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace koord::plugin {
 inline koord_str str(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string_view view(koord_str text) { return {text.p, static_cast<std::size_t>(text.n)}; }
 
-// Thrown by a plugin, it makes the current call return this status with this text.
+// An exception with a status and a text. If a plugin throws it, the current call returns this status with this text.
 class Failure : public std::exception {
  public:
   Failure(koord_status status, std::string text) : status_(status), text_(std::move(text)) {}
@@ -40,7 +40,8 @@ class Failure : public std::exception {
 
 namespace detail {
 
-// A negative duration, such as a deadline that has passed, is a Failure that names it: unsigned it would be centuries.
+// Throws a Failure that names a negative duration, for example a deadline that has passed: unsigned it would be
+// centuries.
 inline std::uint64_t nanoseconds(std::chrono::nanoseconds duration, const char* what) {
   if (duration.count() < 0)
     throw Failure(KOORD_E_INVALID,
@@ -50,18 +51,18 @@ inline std::uint64_t nanoseconds(std::chrono::nanoseconds duration, const char* 
 
 }  // namespace detail
 
-// A failure with a reason that the host has reported already.
+// A Failure with a reason that the host has already reported.
 class Refused : public Failure {
  public:
   using Failure::Failure;
 };
 
-// Turns a status of the host into a Failure; `what` says what was tried.
+// Throws if the status is not KOORD_OK; `what` names the attempted operation.
 inline void check(koord_status status, std::string_view what) {
   if (status != KOORD_OK) throw Refused(status, std::string(what) + " failed with status " + std::to_string(status));
 }
 
-// Runs `call` and lets nothing out: the innermost of the three nets around a plugin.
+// Runs `call` and lets no exception out: the innermost of the three guards around a plugin.
 template <class Call>
 koord_status guard(const koord_host* host, Call&& call) noexcept {
   try {
@@ -83,7 +84,7 @@ koord_status guard(const koord_host* host, Call&& call) noexcept {
   }
 }
 
-// An array of the ABI, stepped by its stride, as a range for a for loop.
+// An array of the ABI, stepped by its stride, as a range for range-based for loops.
 template <class T>
 class Strided {
  public:
@@ -113,8 +114,8 @@ class Strided {
   std::uint32_t n_, stride_;
 };
 
-// The size that revision /1 of a service had when it was published. Each host has so much; ask KOORD_HAS() for later
-// members.
+// The size of a service's revision /1 when it was published. Each host has at least this size; check later members with
+// KOORD_HAS().
 template <class Table>
 constexpr std::size_t published_size = sizeof(std::uint32_t);
 template <>
@@ -142,7 +143,7 @@ inline constexpr std::size_t published_size<koord_svc_audit> = 16;
 template <>
 inline constexpr std::size_t published_size<koord_svc_verdict> = 64;
 
-// A service that the plugin cannot do without; name it in the manifest's `requires` as well.
+// Returns a service that the plugin requires. Also name it in the manifest's `requires`.
 template <class Table>
 const Table* require(const koord_host* host, const char* id) {
   const auto* table = static_cast<const Table*>(host->get_service(host, id));
@@ -164,7 +165,7 @@ struct MetricSpec {
   std::vector<double> bounds = {};
 };
 
-// A metric that was defined; makes its series.
+// A defined metric. It creates series.
 class Metric {
  public:
   Metric() = default;
@@ -194,7 +195,7 @@ class Metric {
   std::uint32_t id_ = 0;
 };
 
-// The points of one tick: add() them all, then send() once. Reuses its memory.
+// The points of one tick: add() all, then send() once. Reuses its memory.
 class Batch {
  public:
   Batch() = default;
@@ -205,7 +206,7 @@ class Batch {
     histograms_.push_back({series, cumulative.data(), static_cast<std::uint32_t>(cumulative.size()), 0, sum});
   }
 
-  // The `cumulative` vectors of the histograms must still be alive.
+  // Sends all points. The `cumulative` vectors of the histograms must still exist.
   void send(std::uint64_t t_ns) {
     koord_status points =
         metrics_->append(host_, t_ns, points_.data(), static_cast<std::uint32_t>(points_.size()), sizeof(koord_point));
@@ -232,7 +233,7 @@ class Snapshot {
     if (koord_status status = state->acquire(host, &snapshot_); status != KOORD_OK)
       throw Failure(status, "the state of the node is not known yet");
   }
-  // nullopt while the state is not known yet.
+  // Returns nullopt while the state is unknown.
   static std::optional<Snapshot> if_known(const koord_host* host, const koord_svc_state* state) {
     const koord_snapshot* snapshot = nullptr;
     if (state->acquire(host, &snapshot) != KOORD_OK) return std::nullopt;
@@ -289,7 +290,7 @@ class CgroupFile {
     if (cgroup_) cgroup_->close(host_, handle_);
   }
 
-  // KOORD_OK, or why not; KOORD_E_GONE when there is no such cgroup.
+  // Opens the file. Returns KOORD_OK or an error; KOORD_E_GONE if the cgroup does not exist.
   koord_status open(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::string_view file,
                     std::initializer_list<std::string_view> keys) {
     return open(host, cgroup, dir, file, keys.begin(), keys.size());
@@ -320,7 +321,7 @@ class CgroupFile {
   std::uint64_t handle_ = 0;
 };
 
-// The text that a service writes to the caller's buffer, whatever its length.
+// Returns a text of any length that a service writes to a buffer of the caller.
 template <class Ask>
 std::string text_of(Ask&& ask) {
   std::string text(256, '\0');
@@ -333,13 +334,13 @@ std::string text_of(Ask&& ask) {
   }
 }
 
-// The instance's own part of the configuration, koord.config/1. A setting that is not there is nothing; one of another
-// type is a Failure, and a schema refuses it before.
+// The instance's own part of the configuration, koord.config/1. A missing setting is nullopt. A setting of another type
+// is a Failure, unless a schema has already refused it.
 class Config {
  public:
   explicit Config(const koord_host* host) : host_(host), config_(require<koord_svc_config>(host, "koord.config/1")) {}
 
-  // The pointers are those of RFC 6901: "/limits/cpu".
+  // Pointers are JSON pointers (RFC 6901): "/limits/cpu".
   std::optional<std::int64_t> i64(std::string_view pointer) const { return value<std::int64_t>(config_->i64, pointer); }
   std::optional<double> f64(std::string_view pointer) const { return value<double>(config_->f64, pointer); }
   std::optional<bool> boolean(std::string_view pointer) const {
@@ -355,7 +356,7 @@ class Config {
     });
     return found ? std::optional(std::move(text)) : std::nullopt;
   }
-  // The whole configuration as JSON; "{}" if nothing is configured.
+  // Returns the whole configuration as JSON; "{}" if nothing is configured.
   std::string json() const {
     return text_of(
         [&](char* buf, std::uint64_t cap, std::uint64_t* need) { return config_->json(host_, buf, cap, need); });
@@ -375,13 +376,13 @@ class Config {
   const koord_svc_config* config_;
 };
 
-// Small files of the node, koord.fs/1.
+// Reads small files of the node through koord.fs/1.
 class Files {
  public:
   Files() = default;
   explicit Files(const koord_host* host) : host_(host), fs_(require<koord_svc_fs>(host, "koord.fs/1")) {}
 
-  // `root`: KOORD_ROOT_PROC, …; `relative` may not leave it.
+  // `root`: KOORD_ROOT_PROC, …; `relative` must not leave it.
   std::string read(std::uint32_t root, std::string_view relative) const {
     return text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {
       return fs_->read(host_, root, str(relative), buf, cap, need);

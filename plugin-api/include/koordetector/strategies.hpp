@@ -14,32 +14,32 @@
 
 namespace koord::plugin {
 
-// One intent of a plan: a value, or by its role a part of a value, for a knob of a cgroup. Owns its text.
+// One intent of a plan: a value, or by its role a part of a value, for a knob of a cgroup. Owns its texts.
 struct Intent {
   std::uint32_t level = KOORD_LEVEL_CONTAINER;  // KOORD_LEVEL_*
   std::string knob;                             // "cpu.max"
   std::string cgroup_dir;
-  std::string value;   // "20000 100000"; of KOORD_ROLE_SCALE a factor, "1.5"
+  std::string value;   // "20000 100000"; for KOORD_ROLE_SCALE a factor, "1.5"
   std::string reason;  // one sentence for the decision record
   // Values that the decision used: {"node_cpu_usage", "7.3"}.
   std::vector<std::pair<std::string, std::string>> inputs = {};
-  std::int32_t priority = 0;            // the highest wins; among equals the strictest value
+  std::int32_t priority = 0;            // the highest wins; among equal ones the strictest value
   std::chrono::nanoseconds ttl{};       // required: withdrawn unless proposed again within this time
-  std::uint32_t role = KOORD_ROLE_SET;  // KOORD_ROLE_*; another than KOORD_ROLE_SET needs a host of 1.1
+  std::uint32_t role = KOORD_ROLE_SET;  // KOORD_ROLE_*; a role other than KOORD_ROLE_SET needs a host of 1.1
 };
 
 // A request to evict pods, in this order, until `amount` is released.
 struct Eviction {
-  std::vector<std::uint64_t> pods;  // handles, the first to go first
+  std::vector<std::uint64_t> pods;  // handles, in eviction order
   std::string resource;  // "cpu", "memory": a pod releases what it uses; "<resource>.request": what it requests
   std::string reason;
-  std::int64_t amount = 0;  // to be released in all: milli-cores or bytes
+  std::int64_t amount = 0;  // total amount to release: milli-cores or bytes
   std::vector<std::pair<std::string, std::string>> inputs = {};
 };
 
 namespace detail {
 
-// Borrows from `inputs`.
+// Returns records that borrow from `inputs`.
 inline std::vector<koord_label> records_of(const std::vector<std::pair<std::string, std::string>>& inputs) {
   std::vector<koord_label> records;
   for (const auto& [key, value] : inputs) records.push_back({str(key), str(value)});
@@ -53,7 +53,7 @@ class Knobs {
   Knobs() = default;
   explicit Knobs(const koord_host* host) : host_(host), knobs_(require<koord_svc_knobs>(host, "koord.knobs/1")) {}
 
-  // All that is proposed during one evaluate() is one plan and replaces the plan before. [in-call: evaluate]
+  // Proposes intents. All intents of one evaluate() are one plan, which replaces the previous plan. [in-call: evaluate]
   void propose(const std::vector<Intent>& intents) const {
     std::vector<std::vector<koord_label>> inputs;
     std::vector<koord_intent> records;
@@ -78,7 +78,7 @@ class Knobs {
           "proposing a plan");
   }
 
-  // The base that the host takes when no intent gives one; never a value that the host wrote. Failure
+  // Returns the value that the host uses without an intent; never a value that the host wrote. Failure
   // KOORD_E_UNSUPPORTED also on a host of 1.0. [any]
   std::string base(std::string_view knob, std::string_view cgroup_dir) const {
     if (!KOORD_HAS(knobs_, base)) throw Failure(KOORD_E_UNSUPPORTED, "this host is older than 1.1 and has no base()");
@@ -86,7 +86,7 @@ class Knobs {
       return knobs_->base(host_, str(knob), str(cgroup_dir), buf, cap, need);
     });
   }
-  // The value that the knob has now, which may be one that the host wrote. [any]
+  // Returns the current value of the knob, which the host may have written. [any]
   std::string current(std::string_view knob, std::string_view cgroup_dir) const {
     return text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {
       return knobs_->current(host_, str(knob), str(cgroup_dir), buf, cap, need);
@@ -103,7 +103,7 @@ class Evict {
   Evict() = default;
   explicit Evict(const koord_host* host) : host_(host), evict_(require<koord_svc_evict>(host, "koord.evict/1")) {}
 
-  // [in-call: evaluate]
+  // Requests an eviction. [in-call: evaluate]
   void request(const Eviction& eviction) const {
     const std::vector<koord_label> inputs = detail::records_of(eviction.inputs);
     koord_eviction record = {};

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One meter for each pod and container, made by the advisor and kept as long as the pod or container exists; and the
-// processes of one. Header-only, C++17, nothing to link.
+// One meter for each pod and container, which exists as long as the pod or container, and the processes of a pod or
+// container. Header-only, C++17, nothing to link.
 //
 //   subjects_.follow(Snapshot(host(), state_), [this](const Subject& subject) { return Meter(subject); });
-//   std::optional<Failure> failure = subjects_.for_each([&](Meter& meter, std::string_view dir) { meter.measure(dir);
-//   }); batch_.send(now_ns); if (failure) throw *failure;
+//   std::optional<Failure> failure =
+//       subjects_.for_each([&](Meter& meter, std::string_view dir) { meter.measure(dir); });
+//   batch_.send(now_ns);
+//   if (failure) throw *failure;
 //
 // Subjects and CgroupValues are used on the instance's strand, processes_of() on any thread.
 #pragma once
@@ -23,19 +25,19 @@
 
 namespace koord::plugin {
 
-// A pod, a container of a pod, or a container, service or cgroup outside any pod.
+// A pod, a container of a pod, or a container, service or cgroup outside of pods.
 struct Subject {
-  std::uint64_t handle;                        // of its series
+  std::uint64_t handle;                        // handle for its series
   std::string_view cgroup_dir;                 // never empty
-  const koord_pod* pod = nullptr;              // the pod, or the one the container belongs to
-  const koord_container* container = nullptr;  // nullptr: the subject is the pod itself
-  // All three are valid as long as the snapshot.
+  const koord_pod* pod = nullptr;              // the pod itself, or the pod of the container
+  const koord_container* container = nullptr;  // null: the subject is the pod itself
+  // All members are valid as long as the snapshot.
 
   bool is_pod() const { return container == nullptr; }
 };
 
-// The ids of all processes of a pod or container, by a handle of the newest snapshot; ascending. Throws Failure as
-// koord_svc_state.processes() says, and KOORD_E_UNSUPPORTED on a host of 1.0. [any]
+// Returns the ids of all processes of a pod or container, ascending. `handle`: from the newest snapshot. Throws Failure
+// with the statuses of koord_svc_state.processes(), and KOORD_E_UNSUPPORTED on a host of 1.0. [any]
 inline std::vector<std::int32_t> processes_of(const koord_host* host, const koord_svc_state* state,
                                               std::uint64_t handle) {
   if (!KOORD_HAS(state, processes))
@@ -45,13 +47,13 @@ inline std::vector<std::int32_t> processes_of(const koord_host* host, const koor
   });
 }
 
-// One Meter for each subject of the newest snapshot that has a cgroup. A container that waits or has
-// terminated is left out. A subject gets a new meter if its cgroup changes.
+// One Meter for each subject of the newest snapshot that has a cgroup. Containers that wait or have terminated are left
+// out. A subject gets a new meter if its cgroup changes.
 template <class Meter>
 class Subjects {
  public:
-  // Brings the meters in line with the snapshot: makes those that are missing with make(const Subject&) and drops those
-  // whose subject is gone. Does nothing when the pods have not changed since the last time; true when they have.
+  // Updates the meters to the snapshot: creates missing ones with make(const Subject&) and removes those of ended
+  // subjects. Does nothing if the pods have not changed since the last call. Returns whether they have changed.
   template <class Make>
   bool follow(const Snapshot& snapshot, Make&& make) {
     if (snapshot.version(KOORD_ON_PODS) == version_) return false;
@@ -76,7 +78,7 @@ class Subjects {
     return true;
   }
 
-  // Forgets all, so that the next follow() makes every meter again.
+  // Removes all meters, so the next follow() creates them again.
   void clear() {
     entries_.clear();
     version_ = 0;
@@ -88,8 +90,8 @@ class Subjects {
     return at == entries_.end() ? nullptr : &at->second.meter;
   }
 
-  // Calls each(meter, cgroup_dir) for every subject, in no order. A Failure of one does not keep the others from their
-  // turn; the last one is returned, to be thrown when what was measured has been sent.
+  // Calls each(meter, cgroup_dir) for every subject, in any order. A Failure of one subject does not stop the calls for
+  // others. Returns the last Failure; throw it after the measured values have been sent.
   template <class Each>
   std::optional<Failure> for_each(Each&& each) {
     std::optional<Failure> failure;
@@ -119,23 +121,23 @@ class Subjects {
   Entries entries_;
 };
 
-// Values of one logical file (koord.cgroup/1) of a cgroup that may not be there yet or any more: both are ordinary, so
-// they read as "nothing now", and the file is looked for again from time to time. A file that this kernel lacks reads
-// as nothing for good.
+// Values of one logical file (koord.cgroup/1) of a cgroup that may be missing, because it does not exist yet or has
+// ended. Both are normal: the values are nullopt then, and the file is opened again from time to time. If this kernel
+// lacks the file, the values stay nullopt.
 template <std::size_t N>
 class CgroupValues {
  public:
-  // A pod is often known before its cgroup is made.
+  // A pod is often known before its cgroup exists.
   static constexpr std::uint64_t kRetryNs = 5'000'000'000;
 
   CgroupValues(std::string_view file, const std::array<std::string_view, N>& keys) : file_(file), keys_(keys) {}
 
   struct Reading {
     std::int64_t values[N] = {};  // KOORD_ABSENT for a key that this kernel lacks
-    std::uint64_t read_ns = 0;    // host time of the read: rates are over this
+    std::uint64_t read_ns = 0;    // host time of the read, for rates
   };
 
-  // Nothing: no such cgroup, or no such file. Throws Failure when the file is there and cannot be read.
+  // Returns nullopt if the cgroup or file is missing. Throws Failure if the file exists but cannot be read.
   std::optional<Reading> read(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir,
                               std::uint64_t now_ns) {
     if (!open_ && !open(host, cgroup, dir, now_ns)) return std::nullopt;
@@ -148,7 +150,7 @@ class CgroupValues {
     return std::nullopt;
   }
 
-  // This kernel, or this cgroup's hierarchy, does not have the file.
+  // Returns whether this kernel, or this cgroup's hierarchy, lacks the file.
   bool unsupported() const { return unsupported_; }
 
  private:
@@ -166,7 +168,7 @@ class CgroupValues {
             std::string("cannot ") + what + " " + std::string(file_) + " of the cgroup '" + std::string(dir) + "'"};
   }
 
-  std::string_view file_;  // a literal, and so are the keys
+  std::string_view file_;  // a literal, like the keys
   std::array<std::string_view, N> keys_;
   CgroupFile open_;
   std::uint64_t retry_ns_ = 0;

@@ -26,24 +26,24 @@ extern "C" {
 
 typedef struct koord_test koord_test;
 
-/* A node without any file, at 1,700,000,000 s of host time. NULL: the module is none that a host would load; stderr
- * says why. */
+/* Creates a node without files, at 1,700,000,000 s of host time. Returns NULL if a host would not load the module;
+ * stderr has the reason. */
 KOORD_EXPORT koord_test *koord_test_open(const koord_module *(*entry)(void));
-/* Ends the plugin, and removes all. */
+/* Ends the plugin and deletes the node. */
 KOORD_EXPORT void koord_test_close(koord_test *test);
-/* Why the last call failed; "" when it did not. */
+/* Returns why the last call failed; "" if it succeeded. */
 KOORD_EXPORT const char *koord_test_why(koord_test *test);
 
 /* ---- the node ---- */
 
-/* Paths begin with proc, sys, cgroup, resctrl or run. A path that ends in '/' makes a directory. Which hierarchy of
- * cgroups there is must be seen from the files before koord_test_start(). */
+/* Writes a file of the node. Paths begin with proc, sys, cgroup, resctrl or run. A path that ends in '/' creates a
+ * directory. Before koord_test_start(), the files must show the cgroup hierarchy. */
 KOORD_EXPORT koord_status koord_test_file(koord_test *test, const char *path, const char *content);
 KOORD_EXPORT koord_status koord_test_remove(koord_test *test, const char *path);
-/* A PodList and a NodeSLO, YAML or JSON; a plugin that subscribed to them gets an event. */
+/* Sets a PodList or a NodeSLO, YAML or JSON. A plugin that subscribed to them gets an event. */
 KOORD_EXPORT koord_status koord_test_pods(koord_test *test, const char *pod_list);
 KOORD_EXPORT koord_status koord_test_node_slo(koord_test *test, const char *node_slo);
-/* A sample of another plugin's metric, now. `pod_uid`: the pod of the sample, or NULL. */
+/* Adds a sample of another plugin's metric, now. `pod_uid`: the pod of the sample, or NULL. */
 KOORD_EXPORT koord_status koord_test_sample(koord_test *test, const char *metric, const char *pod_uid,
                                             const char *labels, double value);
 KOORD_EXPORT void koord_test_advance(koord_test *test, uint64_t ns);
@@ -51,43 +51,44 @@ KOORD_EXPORT uint64_t koord_test_now_ns(koord_test *test);
 
 /* ---- the plugin ---- */
 
-/* create(), init() and run() of the class with this name, NULL: the first; with this configuration, NULL: none. */
+/* Calls create(), init() and run() of a class. `class_name`: NULL means the first class. `config_json`: NULL means no
+ * configuration. */
 KOORD_EXPORT koord_status koord_test_start(koord_test *test, const char *class_name, const char *config_json);
-/* collect() or evaluate(), now. */
+/* Calls collect() or evaluate(), now. */
 KOORD_EXPORT koord_status koord_test_tick(koord_test *test);
-/* Another configuration, through the schema and on_event(). */
+/* Sets another configuration, which is checked with the schema and passed to on_event(). */
 KOORD_EXPORT koord_status koord_test_configure(koord_test *test, const char *config_json);
-/* handle() of a runtime hook for a pod of koord_test_pods() and one of its containers, by name, or NULL. */
+/* Calls handle() of a runtime hook for a pod of koord_test_pods() and one of its containers, by name, or NULL. */
 KOORD_EXPORT koord_status koord_test_handle(koord_test *test, uint32_t stage, const char *pod_uid,
                                             const char *container_name);
-/* url(), map_metric() and map_sample() of an external advisor. NULL: it failed; of a metric also that it is left out.
- */
+/* Call url(), map_metric() and map_sample() of an external advisor. NULL: it failed, or it left the metric out. */
 KOORD_EXPORT const char *koord_test_url(koord_test *test);
 KOORD_EXPORT const char *koord_test_map_metric(koord_test *test, const char *name);
 KOORD_EXPORT koord_status koord_test_map_sample(koord_test *test, const char *name, const char *labels, double *value);
-/* on_applied() of a strategy, for each of its last proposals: this status, and the value that now holds. */
+/* Calls on_applied() of a strategy with a result for each of its last proposals: this status, and the value in
+ * effect. */
 KOORD_EXPORT koord_status koord_test_applied(koord_test *test, koord_status status, const char *final_value,
                                              const char *winner);
-/* stop(), the end of run(), destroy(). koord_test_start() may follow. */
+/* Calls stop(), waits for the end of run(), calls destroy(). koord_test_start() may follow. */
 KOORD_EXPORT koord_status koord_test_end(koord_test *test);
 
 /* ---- results ---- */
 
-/* The last value of the one series that has all these labels, those of its pod or container included; NULL:
- * any. NaN if no series matches, or more than one. */
+/* Returns the last value of the only series that has all these labels, including those of its pod or container. NULL:
+ * any labels. NaN if no series or more than one matches. */
 KOORD_EXPORT double koord_test_value(koord_test *test, const char *metric, const char *labels);
-/* How many series of the metric have a value. */
+/* Returns how many series of the metric have a value. */
 KOORD_EXPORT uint64_t koord_test_series(koord_test *test, const char *metric);
-/* An intent that the last evaluate() proposed; its texts are also NUL-terminated. NULL: the index is too
+/* Returns an intent that the last evaluate() proposed; its texts are also NUL-terminated. NULL: the index is too
  * large. */
 KOORD_EXPORT const koord_intent *koord_test_proposal(koord_test *test, uint32_t index);
-/* A standing verdict that the plugin posted, in the order of the first posts; valid as other results. NULL: the index
- * is too large. Since 1.1. */
+/* Returns a standing verdict that the plugin posted, in the order of the first posts. It is valid like other results.
+ * NULL: the index is too large. Since 1.1. */
 KOORD_EXPORT const koord_verdict *koord_test_verdict(koord_test *test, uint32_t index);
-/* The value that the last handle() set the field to, and the reason of its reject(); NULL: it did not. */
+/* Return the value that the last handle() set the field to, and the reason of its reject(). NULL: not called. */
 KOORD_EXPORT const char *koord_test_adjustment(koord_test *test, const char *field);
 KOORD_EXPORT const char *koord_test_rejection(koord_test *test);
-/* The factor by which the last handle() multiplied the field; 1: by none. */
+/* Returns the factor by which the last handle() multiplied the field; 1: it did not. */
 KOORD_EXPORT double koord_test_factor(koord_test *test, const char *field);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts in C++, koord.verdict/1: posts which containers are held up, and reads the verdicts of all plugins.
+// Verdicts in C++, koord.verdict/1: posts which containers are slowed down, and reads the verdicts of all plugins.
 // Header-only, C++17. The contract (units, limits, errors) is that of plugin.h. A host of 1.0 does not have the
 // service.
 #pragma once
@@ -16,21 +16,21 @@
 
 namespace koord::plugin {
 
-// A figure that the plugin does not know.
+// A value that the plugin does not know.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-// One that used the resource while the victim waited. Owns its text.
+// A suspect that used the resource while the victim waited. Owns its texts.
 struct Suspect {
   std::uint32_t kind = KOORD_SUSPECT_SUBJECT;  // KOORD_SUSPECT_*
-  std::uint64_t subject = KOORD_NO_SUBJECT;    // handle, of KOORD_SUSPECT_SUBJECT
-  std::string name = {};                       // the host writes that of a subject
+  std::uint64_t subject = KOORD_NO_SUBJECT;    // handle, only for KOORD_SUSPECT_SUBJECT
+  std::string name = {};                       // for a subject the host sets it
   double value = kUnknown;                     // in Verdict::amount_unit
   double share = kUnknown;                     // 0 to 1
-  double excess = kUnknown;                    // of `value` over quiet times
+  double excess = kUnknown;                    // `value` minus the value in quiet times
   double usage = kUnknown, request = kUnknown;
 };
 
-// Owns its text.
+// A verdict to post. Owns its texts.
 struct Verdict {
   std::uint64_t victim = KOORD_NO_SUBJECT;        // handle
   std::uint32_t kind = KOORD_VERDICT_INTERFERED;  // KOORD_VERDICT_*
@@ -41,10 +41,10 @@ struct Verdict {
   std::string statistic, statistic_unit;  // required: "refaults", "1/s"
   double value = kUnknown;                // required
   double baseline = kUnknown, threshold = kUnknown;
-  std::string amount_unit = {};  // of what follows and of the suspects' values: "seconds/second"
+  std::string amount_unit = {};  // unit of the next values and of the suspects' values: "seconds/second"
   double own = kUnknown, throttled = kUnknown, unexplained = kUnknown;
   std::vector<Suspect> suspects = {};                            // the largest value first
-  std::vector<std::pair<std::string, std::string>> others = {};  // other resources that were looked at, and the finding
+  std::vector<std::pair<std::string, std::string>> others = {};  // other evaluated resources, with their findings
   std::string note = {};
   std::chrono::nanoseconds ttl = std::chrono::seconds(60);  // ends unless posted again within this time
 };
@@ -62,7 +62,7 @@ class VerdictList {
     if (list_) table_->release(host_, list_);
   }
 
-  // Valid as long as this.
+  // Valid as long as this object.
   Strided<koord_verdict> verdicts() const {
     std::uint32_t n = 0, stride = 0;
     const koord_verdict* first = table_->verdicts(list_, &n, &stride);
@@ -88,14 +88,13 @@ class Verdicts {
   Verdicts() = default;
   explicit Verdicts(const koord_host* host)
       : host_(host), table_(require<koord_svc_verdict>(host, "koord.verdict/1")) {}
-  // Without a Failure when the host does not have the service: is_offered() is false then, and nothing else may be
-  // called.
+  // Does not throw if the host lacks the service: is_offered() is false then, and no other function may be called.
   static Verdicts if_offered(const koord_host* host) {
     return host->get_service(host, "koord.verdict/1") ? Verdicts(host) : Verdicts();
   }
   bool is_offered() const { return table_ != nullptr; }
 
-  // Adds them, or replaces those that stand for the same victim, resource and kind. All or nothing. [any]
+  // Adds verdicts, or replaces standing verdicts with the same victim, resource and kind. All or nothing. [any]
   void post(const std::vector<Verdict>& verdicts) const {
     std::vector<std::vector<koord_suspect>> suspects;
     std::vector<std::vector<koord_label>> others;
@@ -109,7 +108,8 @@ class Verdicts {
           "posting verdicts");
   }
 
-  // False: none of this plugin stands, which is ordinary after the end of its victim. [any]
+  // Ends a standing verdict of this plugin. Returns false if none stands, which is normal after the end of its victim.
+  // [any]
   bool end(std::uint64_t victim, std::uint32_t resource, std::uint32_t kind, std::string_view why = {}) const {
     const koord_status status = table_->end(host_, victim, resource, kind, str(why));
     if (status == KOORD_E_NOT_FOUND) return false;
@@ -119,7 +119,7 @@ class Verdicts {
 
   VerdictList list() const { return {host_, table_}; }  // [any]
 
-  // On: on_event(KOORD_ON_VERDICTS, generation) is called after changes. [any]
+  // Switches calls of on_event(KOORD_ON_VERDICTS, generation) after changes on or off. [any]
   void subscribe(bool on = true) const { check(table_->subscribe(host_, on ? 1 : 0), "subscribing to verdicts"); }
 
  private:

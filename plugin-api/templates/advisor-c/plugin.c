@@ -1,4 +1,4 @@
-/* @NAME@: how many tasks of the node run or wait for a CPU.
+/* @NAME@: counts the tasks of the node that run or wait for a CPU.
  * Replace the metrics that init() defines and the files that collect() reads; the contract is
  * sdk/koordetector/plugin.h. */
 #include <koordetector/plugin.h>
@@ -13,7 +13,7 @@ typedef struct {
   const koord_svc_metrics *metrics;
   const koord_svc_fs *fs;
   const koord_svc_config *config;
-  uint64_t load; /* the series */
+  uint64_t load; /* id of the series */
   int64_t minutes;
 } plugin;
 
@@ -38,7 +38,7 @@ static koord_status create(const koord_host *host, const koord_class *cls, void 
 
 static void destroy(void *instance) { free(instance); }
 
-/* At the start, and when an operator has changed the settings. */
+/* Called at start, and when an operator has changed the settings. */
 static koord_status on_event(void *instance, uint32_t what, uint64_t version) {
   plugin *self = instance;
   int64_t minutes = 1;
@@ -51,7 +51,7 @@ static koord_status on_event(void *instance, uint32_t what, uint64_t version) {
   return KOORD_OK;
 }
 
-/* Once: get the services, say what will be measured. */
+/* Called once: gets the services and defines the metrics. */
 static koord_status init(void *instance) {
   plugin *self = instance;
   const koord_host *host = self->host;
@@ -78,7 +78,7 @@ static koord_status init(void *instance) {
   return status == KOORD_OK ? on_event(self, KOORD_ON_CONFIG, 0) : status;
 }
 
-/* Every period: read, append. A failure is this tick's error, and the next one tries again. */
+/* Called every period: reads and appends. A failure is only this tick's error; the next tick tries again. */
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {
   plugin *self = instance;
   koord_point point = {self->load, 0};
@@ -89,7 +89,7 @@ static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_n
   (void)deadline_ns;
   if (status != KOORD_OK) return status;
 
-  /* "0.52 0.48 0.40 2/310 4711": the averages over one, five and fifteen minutes come first. */
+  /* In "0.52 0.48 0.40 2/310 4711", the averages over one, five and fifteen minutes come first. */
   text[length] = '\0';
   if (sscanf(text, "%lf %lf %lf", &one, &five, &fifteen) != 3)
     return fail(self, KOORD_E_IO, TEXT("/proc/loadavg: expected three numbers at its beginning"));

@@ -1,4 +1,4 @@
-/* The plugin on a host in memory; the test makes its node. */
+/* Tests the plugin on an in-memory host. The test writes the node's files. */
 #include <koordetector/test.h>
 
 #include <stdio.h>
@@ -16,19 +16,19 @@ int main(void) {
   koord_test *test = koord_test_open(koord_entry_v1);
   if (!test) return 1;
 
-  /* The load of one minute, unless another is wanted. */
+  /* By default it reports the load of one minute. */
   koord_test_file(test, "proc/loadavg", "0.50 0.25 0.75 2/310 4711\n");
   EXPECT(koord_test_start(test, NULL, "{}") == KOORD_OK);
   EXPECT(koord_test_tick(test) == KOORD_OK);
   EXPECT(koord_test_value(test, "@METRIC@_load", NULL) == 0.5);
 
-  /* Settings change while it runs; settings that do not fit the schema change nothing. */
+  /* Settings change while the plugin runs. Settings that violate the schema change nothing. */
   EXPECT(koord_test_configure(test, "{\"minutes\": 15}") == KOORD_OK);
   EXPECT(koord_test_configure(test, "{\"minutes\": 2}") != KOORD_OK);
   EXPECT(koord_test_tick(test) == KOORD_OK);
   EXPECT(koord_test_value(test, "@METRIC@_load", NULL) == 0.75);
 
-  /* A file of another form is an error, not a value. */
+  /* A file in another format is an error, not a value. */
   koord_test_file(test, "proc/loadavg", "busy\n");
   EXPECT(koord_test_tick(test) == KOORD_E_IO);
 

@@ -1,4 +1,4 @@
-// @NAME@: how many tasks of the node run or wait for a CPU.
+// @NAME@: counts the tasks of the node that run or wait for a CPU.
 // Replace the metrics that init() defines and the files that collect() reads; the contract is
 // sdk/koordetector/plugin.h.
 #include <koordetector/plugin.hpp>
@@ -15,7 +15,7 @@ constexpr char kSettings[] = R"({
   "additionalProperties": false
 })";
 
-// "0.52 0.48 0.40 2/310 4711": the averages over one, five and fifteen minutes come first.
+// In "0.52 0.48 0.40 2/310 4711", the averages over one, five and fifteen minutes come first.
 double load_of(const std::string& loadavg, std::int64_t minutes) {
   double one = 0, five = 0, fifteen = 0;
   if (std::sscanf(loadavg.c_str(), "%lf %lf %lf", &one, &five, &fifteen) != 3)
@@ -24,7 +24,7 @@ double load_of(const std::string& loadavg, std::int64_t minutes) {
 }
 
 struct Load : Advisor {
-  // Once: get the services, say what will be measured.
+  // Called once: gets the services and defines the metrics.
   void init() override {
     files_ = Files(host());
     load_ = define({"@METRIC@_load", "tasks", "Tasks that run or wait for a CPU, on average.", 0.01}).series();
@@ -32,12 +32,12 @@ struct Load : Advisor {
     on_event(KOORD_ON_CONFIG, 0);
   }
 
-  // At the start, and when an operator has changed the settings.
+  // Called at start, and when an operator has changed the settings.
   void on_event(std::uint32_t what, std::uint64_t /*version*/) override {
     if (what == KOORD_ON_CONFIG) minutes_ = Config(host()).i64("/minutes").value_or(1);
   }
 
-  // Every period: read, append. An exception is this tick's error, and the next tick tries again.
+  // Called every period: reads and appends. An exception is only this tick's error; the next tick tries again.
   void collect(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     batch_.add(load_, load_of(files_.read(KOORD_ROOT_PROC, "loadavg"), minutes_));
     batch_.send(now_ns);

@@ -1,4 +1,4 @@
-// @NAME@: how many tasks of the node run or wait for a CPU.
+// @NAME@: counts the tasks of the node that run or wait for a CPU.
 // Replace the metrics that newLoad defines and the files that Collect reads; the contract is sdk/koordetector/plugin.h.
 package main
 
@@ -33,9 +33,9 @@ func init() {
 	koordetector.AddAdvisor(koordetector.Class{Name: "load", Period: time.Second, ConfigSchema: settings}, newLoad)
 }
 
-func main() {} // of a shared library; never called
+func main() {} // a shared library never calls it
 
-// "0.52 0.48 0.40 2/310 4711": the averages over one, five and fifteen minutes come first.
+// In "0.52 0.48 0.40 2/310 4711", the averages over one, five and fifteen minutes come first.
 func loadOf(loadavg string, minutes int64) (float64, error) {
 	words := strings.Fields(loadavg)
 	if len(words) < 3 {
@@ -53,7 +53,7 @@ type load struct {
 	minutes int64
 }
 
-// Once: get the services, say what will be measured.
+// Called once: gets the services and defines the metrics.
 func newLoad(host koordetector.Host) (*load, error) {
 	l := &load{}
 	var err error
@@ -77,7 +77,7 @@ func newLoad(host koordetector.Host) (*load, error) {
 	return l, l.OnEvent(koordetector.OnConfig, 0)
 }
 
-// OnEvent: at the start, and when an operator has changed the settings.
+// OnEvent is called at start, and when an operator has changed the settings.
 func (l *load) OnEvent(what koordetector.Parts, _ uint64) (err error) {
 	if what == koordetector.OnConfig {
 		l.minutes, err = l.config.Int64("/minutes", 1)
@@ -85,7 +85,7 @@ func (l *load) OnEvent(what koordetector.Parts, _ uint64) (err error) {
 	return err
 }
 
-// Collect, every period: read, append. An error is this tick's, and the next one tries again.
+// Collect is called every period: reads and appends. An error is only this tick's; the next tick tries again.
 func (l *load) Collect(now, _ koordetector.Time) error {
 	text, err := l.fs.Read(koordetector.ProcRoot, "loadavg")
 	if err != nil {

@@ -1,11 +1,11 @@
-//! @NAME@: how many tasks of the node run or wait for a CPU.
+//! @NAME@: counts the tasks of the node that run or wait for a CPU.
 //! Replace the metrics that init() defines and the files that collect() reads; the contract is sdk/koordetector/plugin.h.
 
 use koordetector::abi::*;
 use koordetector::{Advisor, Batch, Config, Failure, Fs, Host, MetricSpec, Plugin, Result, Series};
 use std::time::Duration;
 
-/// "0.52 0.48 0.40 2/310 4711": the averages over one, five and fifteen minutes come first.
+/// In "0.52 0.48 0.40 2/310 4711", the averages over one, five and fifteen minutes come first.
 fn load_of(loadavg: &str, minutes: i64) -> Option<f64> {
     let column = match minutes {
         1 => 0,
@@ -24,7 +24,7 @@ struct Load {
 }
 
 impl Plugin for Load {
-    /// Once: get the services, say what will be measured.
+    /// Called once: gets the services and defines the metrics.
     fn init(host: Host) -> Result<Self> {
         let metrics = host.metrics()?;
         let spec = MetricSpec {
@@ -36,7 +36,7 @@ impl Plugin for Load {
         Ok(Load { minutes: config.i64("/minutes")?.unwrap_or(1), config, fs, batch, load })
     }
 
-    /// An operator has changed the settings.
+    /// Called when an operator has changed the settings.
     fn on_event(&mut self, what: u32, _version: u64) -> Result<()> {
         if what == KOORD_ON_CONFIG {
             self.minutes = self.config.i64("/minutes")?.unwrap_or(1);
@@ -46,7 +46,7 @@ impl Plugin for Load {
 }
 
 impl Advisor for Load {
-    /// Every period: read, append. A failure is this tick's error, and the next one tries again.
+    /// Called every period: reads and appends. A failure is only this tick's error; the next tick tries again.
     fn collect(&mut self, now_ns: u64, _deadline_ns: u64) -> Result<()> {
         let text = self.fs.read(KOORD_ROOT_PROC, "loadavg")?;
         let load = load_of(&text, self.minutes).ok_or_else(|| {

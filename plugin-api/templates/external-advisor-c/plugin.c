@@ -1,5 +1,5 @@
 /* @NAME@: adds the metrics of an exporter on this node to the agent's metrics.
- * The agent scrapes what url() says; the contract is sdk/koordetector/plugin.h. */
+ * The agent scrapes the endpoint that url() returns; the contract is sdk/koordetector/plugin.h. */
 #include <koordetector/plugin.h>
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static koord_status init(void *instance) {
   return KOORD_E_UNSUPPORTED;
 }
 
-/* Asked at the start, and again when an operator has changed the settings. */
+/* Called at start, and again when an operator has changed the settings. */
 static koord_status url(void *instance, char *buf, uint64_t cap, uint64_t *need) {
   plugin *self = instance;
   int64_t port = 9100;

@@ -1,4 +1,4 @@
-/* The plugin on a host in memory; the test makes its node. */
+/* Tests the plugin on an in-memory host. The test writes the node's files. */
 #include <koordetector/test.h>
 
 #include <stdio.h>
@@ -17,11 +17,11 @@ int main(void) {
   koord_test *test = koord_test_open(koord_entry_v1);
   if (!test) return 1;
 
-  /* The exporter's usual port, unless another is wanted. */
+  /* By default it uses the exporter's usual port. */
   EXPECT(koord_test_start(test, NULL, "{}") == KOORD_OK);
   EXPECT(strcmp(koord_test_url(test), "http://127.0.0.1:9100/metrics") == 0);
 
-  /* Settings change while it runs; settings that do not fit the schema change nothing. */
+  /* Settings change while the plugin runs. Settings that violate the schema change nothing. */
   EXPECT(koord_test_configure(test, "{\"port\": 9400}") == KOORD_OK);
   EXPECT(koord_test_configure(test, "{\"port\": 70000}") != KOORD_OK);
   EXPECT(strcmp(koord_test_url(test), "http://127.0.0.1:9400/metrics") == 0);

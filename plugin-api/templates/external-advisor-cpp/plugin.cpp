@@ -1,5 +1,5 @@
 // @NAME@: adds the metrics of an exporter on this node to the agent's metrics.
-// The agent scrapes what url() says; the contract is sdk/koordetector/plugin.h.
+// The agent scrapes the endpoint that url() returns; the contract is sdk/koordetector/plugin.h.
 #include <koordetector/plugin.hpp>
 
 using namespace koord::plugin;
@@ -16,7 +16,7 @@ constexpr char kSettings[] = R"({
 struct Exporter : ExternalAdvisor {
   void init() override { config_.emplace(host()); }
 
-  // Asked at the start, and again when an operator has changed the settings.
+  // Called at start, and again when an operator has changed the settings.
   std::string url() override {
     return "http://127.0.0.1:" + std::to_string(config_->i64("/port").value_or(9100)) + "/metrics";
   }

@@ -1,5 +1,5 @@
 // @NAME@: adds the metrics of an exporter on this node to the agent's metrics.
-// The agent scrapes what URL says; the contract is sdk/koordetector/plugin.h.
+// The agent scrapes the endpoint that URL returns; the contract is sdk/koordetector/plugin.h.
 package main
 
 /*
@@ -34,7 +34,7 @@ func init() {
 	koordetector.AddExternalAdvisor(class, newExporter)
 }
 
-func main() {} // of a shared library; never called
+func main() {} // a shared library never calls it
 
 func urlOf(port int64) string { return fmt.Sprintf("http://127.0.0.1:%d/metrics", port) }
 
@@ -46,11 +46,11 @@ func newExporter(host koordetector.Host) (*exporter, error) {
 		return nil, err
 	}
 	e := &exporter{config}
-	_, err = e.URL() // settings that cannot be read are reported at the start
+	_, err = e.URL() // reports invalid settings at start
 	return e, err
 }
 
-// URL is asked at the start, and again when an operator has changed the settings.
+// URL is called at start, and again when an operator has changed the settings.
 func (e *exporter) URL() (string, error) {
 	port, err := e.config.Int64("/port", 9100)
 	return urlOf(port), err

@@ -1,5 +1,5 @@
 //! @NAME@: adds the metrics of an exporter on this node to the agent's metrics.
-//! The agent scrapes what url() says; the contract is sdk/koordetector/plugin.h.
+//! The agent scrapes the endpoint that url() returns; the contract is sdk/koordetector/plugin.h.
 
 use koordetector::{Config, ExternalAdvisor, Host, Plugin, Result};
 use std::time::Duration;
@@ -15,13 +15,13 @@ struct Exporter {
 impl Plugin for Exporter {
     fn init(host: Host) -> Result<Self> {
         let mut exporter = Exporter { config: host.config()? };
-        exporter.url()?; // settings that cannot be read are reported at the start
+        exporter.url()?; // reports invalid settings at start
         Ok(exporter)
     }
 }
 
 impl ExternalAdvisor for Exporter {
-    /// Asked at the start, and again when an operator has changed the settings.
+    /// Called at start, and again when an operator has changed the settings.
     fn url(&mut self) -> Result<String> {
         Ok(url_of(self.config.i64("/port")?.unwrap_or(9100)))
     }

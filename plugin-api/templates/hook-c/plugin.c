@@ -13,7 +13,7 @@
 typedef struct {
   const koord_host *host;
   const koord_svc_config *config;
-  _Atomic int64_t shares; /* handle() may run on several threads, and beside on_event() */
+  _Atomic int64_t shares; /* handle() may run on several threads, in parallel with on_event() */
 } plugin;
 
 static const char settings[] =
@@ -33,7 +33,7 @@ static koord_status create(const koord_host *host, const koord_class *cls, void 
 
 static void destroy(void *instance) { free(instance); }
 
-/* At the start, and when an operator has changed the settings. */
+/* Called at start, and when an operator has changed the settings. */
 static koord_status on_event(void *instance, uint32_t what, uint64_t version) {
   plugin *self = instance;
   int64_t shares = 2048;
@@ -66,7 +66,8 @@ static int is_interactive(const koord_pod *pod) {
   return 0;
 }
 
-/* Called for each container. A field of a cgroup is kept afterwards, an environment only a new container gets. */
+/* Called for each container. The agent maintains cgroup fields afterwards, but only a new container gets an
+ * environment. */
 static koord_status handle(void *instance, const koord_hook_request *request, const koord_hook_response *response) {
   plugin *self = instance;
   char text[24];

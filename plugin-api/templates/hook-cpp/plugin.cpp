@@ -25,12 +25,13 @@ bool is_interactive(const koord_pod& pod) {
 struct Tiers : RuntimeHook {
   void init() override { on_event(KOORD_ON_CONFIG, 0); }
 
-  // At the start, and when an operator has changed the settings.
+  // Called at start, and when an operator has changed the settings.
   void on_event(std::uint32_t what, std::uint64_t /*version*/) override {
     if (what == KOORD_ON_CONFIG) shares_ = Config(host()).i64("/shares").value_or(kShares);
   }
 
-  // Called for each container. A field of a cgroup is kept afterwards, an environment only a new container gets.
+  // Called for each container. The agent maintains cgroup fields afterwards, but only a new container gets an
+  // environment.
   void handle(const koord_hook_request& request, const koord_hook_response& response) override {
     if (!is_interactive(*request.pod)) return;
     const std::string shares = std::to_string(shares_);
@@ -38,7 +39,7 @@ struct Tiers : RuntimeHook {
     check(response.set(&response, str("env:POD_TIER"), str("interactive")), "setting POD_TIER");
   }
 
-  std::atomic<std::int64_t> shares_{kShares};  // handle() may run on several threads, and beside on_event()
+  std::atomic<std::int64_t> shares_{kShares};  // handle() may run on several threads, in parallel with on_event()
 };
 
 }  // namespace

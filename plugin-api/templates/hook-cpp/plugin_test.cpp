@@ -1,4 +1,4 @@
-// The plugin on a host in memory; the test makes its node.
+// Tests the plugin on an in-memory host. The test writes the node's files.
 #include <koordetector/test.h>
 
 #include <cstdio>
@@ -29,7 +29,7 @@ int main() {
   koord_test* test = koord_test_open(koord_entry_v1);
   if (!test) return 1;
 
-  // Shares and the tier for containers of interactive pods, nothing for the others.
+  // Containers of interactive pods get shares and the tier, other containers get nothing.
   EXPECT(koord_test_pods(test, pods) == KOORD_OK);
   EXPECT(koord_test_start(test, nullptr, "{}") == KOORD_OK);
   EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u1", "web") == KOORD_OK);
@@ -38,7 +38,7 @@ int main() {
   EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u2", "main") == KOORD_OK);
   EXPECT(koord_test_adjustment(test, "linux.cpu.shares") == nullptr);
 
-  // Settings change while it runs; settings that do not fit the schema change nothing.
+  // Settings change while the plugin runs. Settings that violate the schema change nothing.
   EXPECT(koord_test_configure(test, R"({"shares": 4096})") == KOORD_OK);
   EXPECT(koord_test_configure(test, R"({"shares": 1})") != KOORD_OK);
   EXPECT(koord_test_handle(test, KOORD_STAGE_PRE_CREATE_CONTAINER, "u1", "web") == KOORD_OK);

@@ -34,7 +34,7 @@ func init() {
 	koordetector.AddRuntimeHook(class, koordetector.PreCreateContainer, newTiers)
 }
 
-func main() {} // of a shared library; never called
+func main() {} // a shared library never calls it
 
 func isInteractive(labels koordetector.Labels) bool {
 	return labels["example.com/tier"] == "interactive"
@@ -42,7 +42,7 @@ func isInteractive(labels koordetector.Labels) bool {
 
 type tiers struct {
 	config koordetector.Config
-	shares atomic.Int64 // Handle may run several times at once, and beside OnEvent
+	shares atomic.Int64 // Handle may run several times at once, in parallel with OnEvent
 }
 
 func newTiers(host koordetector.Host) (*tiers, error) {
@@ -54,7 +54,7 @@ func newTiers(host koordetector.Host) (*tiers, error) {
 	return t, t.OnEvent(koordetector.OnConfig, 0)
 }
 
-// OnEvent: at the start, and when an operator has changed the settings.
+// OnEvent is called at start, and when an operator has changed the settings.
 func (t *tiers) OnEvent(what koordetector.Parts, _ uint64) error {
 	if what != koordetector.OnConfig {
 		return nil
@@ -66,8 +66,8 @@ func (t *tiers) OnEvent(what koordetector.Parts, _ uint64) error {
 	return err
 }
 
-// Handle is called for each container. A field of a cgroup is kept afterwards, an environment only a new container
-// gets.
+// Handle is called for each container. The agent maintains cgroup fields afterwards, but only a new container gets an
+// environment.
 func (t *tiers) Handle(request koordetector.HookRequest, response koordetector.HookResponse) error {
 	if !isInteractive(request.Pod.Labels) {
 		return nil

@@ -21,7 +21,7 @@ impl Plugin for Tiers {
         Ok(Tiers { shares: config.i64("/shares")?.unwrap_or(SHARES), config })
     }
 
-    /// An operator has changed the settings.
+    /// Called when an operator has changed the settings.
     fn on_event(&mut self, what: u32, _version: u64) -> Result<()> {
         if what == KOORD_ON_CONFIG {
             self.shares = self.config.i64("/shares")?.unwrap_or(SHARES);
@@ -33,7 +33,8 @@ impl Plugin for Tiers {
 impl RuntimeHook for Tiers {
     const STAGES: u32 = KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-    /// Called for each container. A field of a cgroup is kept afterwards, an environment only a new container gets.
+    /// Called for each container. The agent maintains cgroup fields afterwards, but only a new container gets an
+    /// environment.
     fn handle(&self, request: HookRequest<'_>, response: &HookResponse<'_>) -> Result<()> {
         match request.pod() {
             Some(pod) if is_interactive(pod.labels().map(|label| (label.key(), label.value()))) => {

@@ -1,5 +1,5 @@
-/* @NAME@: a ceiling of CPU time for every best-effort pod.
- * evaluate() only proposes; the agent decides, writes and undoes. The contract is sdk/koordetector/plugin.h. */
+/* @NAME@: limits the CPU time of every best-effort pod.
+ * evaluate() only proposes; the agent decides, writes and reverts. The contract is sdk/koordetector/plugin.h. */
 #include <koordetector/plugin.h>
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ typedef struct {
   const koord_svc_state *state;
   const koord_svc_knobs *knobs;
   const koord_svc_config *config;
-  char ceiling[48]; /* "quota period" of cpu.max, in microseconds */
+  char ceiling[48]; /* "quota period" for cpu.max, in microseconds */
 } plugin;
 
 static const char settings[] =
@@ -34,7 +34,7 @@ static koord_status create(const koord_host *host, const koord_class *cls, void 
 
 static void destroy(void *instance) { free(instance); }
 
-/* At the start, and when an operator has changed the settings. */
+/* Called at start, and when an operator has changed the settings. */
 static koord_status on_event(void *instance, uint32_t what, uint64_t version) {
   plugin *self = instance;
   int64_t milli_cores = 500;
@@ -73,14 +73,14 @@ static koord_status propose(const plugin *self, const koord_pod *pod) {
   return self->knobs->propose(self->host, &intent, 1, sizeof intent);
 }
 
-/* Runs every period. All intents of one call are one plan, which replaces the previous plan. */
+/* Called every period. All intents of one call are one plan, which replaces the previous plan. */
 static koord_status evaluate(void *instance, uint64_t now_ns, uint64_t deadline_ns) {
   plugin *self = instance;
   const koord_snapshot *snapshot;
   uint32_t n, stride;
   koord_status status = self->state->acquire(self->host, &snapshot);
   (void)now_ns, (void)deadline_ns;
-  if (status != KOORD_OK) return status; /* nothing is known yet */
+  if (status != KOORD_OK) return status; /* the state is still unknown */
 
   const char *at = (const char *)self->state->pods(snapshot, &n, &stride);
   for (uint32_t i = 0; i < n && status == KOORD_OK; ++i, at += stride) {

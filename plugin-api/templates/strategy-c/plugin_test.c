@@ -1,4 +1,4 @@
-/* The plugin on a host in memory; the test makes its node. */
+/* Tests the plugin on an in-memory host. The test writes the node's files. */
 #include <koordetector/test.h>
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ int main(void) {
   koord_test *test = koord_test_open(koord_entry_v1);
   if (!test) return 1;
 
-  /* Half a CPU for each best-effort pod, nothing for the others. */
+  /* Each best-effort pod gets half a CPU, other pods get no limit. */
   EXPECT(koord_test_pods(test, pods) == KOORD_OK);
   EXPECT(koord_test_start(test, NULL, "{}") == KOORD_OK);
   EXPECT(koord_test_tick(test) == KOORD_OK);
@@ -33,7 +33,7 @@ int main(void) {
   EXPECT(strcmp(koord_test_proposal(test, 0)->value.p, "50000 100000") == 0);
   EXPECT(koord_test_proposal(test, 1) == NULL);
 
-  /* Settings change while it runs; settings that do not fit the schema change nothing. */
+  /* Settings change while the plugin runs. Settings that violate the schema change nothing. */
   EXPECT(koord_test_configure(test, "{\"milliCores\": 1500}") == KOORD_OK);
   EXPECT(koord_test_configure(test, "{\"milliCores\": 0}") != KOORD_OK);
   EXPECT(koord_test_tick(test) == KOORD_OK);

@@ -1,5 +1,5 @@
-// @NAME@: a ceiling of CPU time for every best-effort pod.
-// evaluate() only proposes; the agent decides, writes and undoes. The contract is sdk/koordetector/plugin.h.
+// @NAME@: limits the CPU time of every best-effort pod.
+// evaluate() only proposes; the agent decides, writes and reverts. The contract is sdk/koordetector/plugin.h.
 #include <koordetector/plugin.hpp>
 
 using namespace koord::plugin;
@@ -13,7 +13,7 @@ constexpr char kSettings[] = R"({
   "additionalProperties": false
 })";
 
-// "quota period" of cpu.max, in microseconds.
+// Returns "quota period" for cpu.max, in microseconds.
 std::string cpu_max(std::int64_t milli_cores) { return std::to_string(milli_cores * 100) + " 100000"; }
 
 struct Ceiling : QosStrategy {
@@ -23,12 +23,12 @@ struct Ceiling : QosStrategy {
     on_event(KOORD_ON_CONFIG, 0);
   }
 
-  // At the start, and when an operator has changed the settings.
+  // Called at start, and when an operator has changed the settings.
   void on_event(std::uint32_t what, std::uint64_t /*version*/) override {
     if (what == KOORD_ON_CONFIG) ceiling_ = cpu_max(Config(host()).i64("/milliCores").value_or(500));
   }
 
-  // Runs every period. All intents of one call are one plan, which replaces the previous plan.
+  // Called every period. All intents of one call are one plan, which replaces the previous plan.
   void evaluate(std::uint64_t /*now_ns*/, std::uint64_t /*deadline_ns*/) override {
     const Snapshot snapshot(host(), state_);
     std::vector<koord_intent> plan;
@@ -46,7 +46,7 @@ struct Ceiling : QosStrategy {
     intent.cgroup_dir = pod.cgroup_dir;
     intent.value = str(ceiling_);
     intent.reason = str("best-effort pods have a ceiling");
-    intent.ttl_ns = 60'000'000'000;  // withdrawn unless it is proposed again until then
+    intent.ttl_ns = 60'000'000'000;  // withdrawn unless it is proposed again within this time
     return intent;
   }
 

@@ -1,5 +1,5 @@
-// @NAME@: a ceiling of CPU time for every best-effort pod.
-// Evaluate only proposes; the agent decides, writes and undoes. The contract is sdk/koordetector/plugin.h.
+// @NAME@: limits the CPU time of every best-effort pod.
+// Evaluate only proposes; the agent decides, writes and reverts. The contract is sdk/koordetector/plugin.h.
 package main
 
 /*
@@ -34,9 +34,9 @@ func init() {
 	koordetector.AddQosStrategy(class, newCeiling)
 }
 
-func main() {} // of a shared library; never called
+func main() {} // a shared library never calls it
 
-// "quota period" of cpu.max, in microseconds.
+// Returns "quota period" for cpu.max, in microseconds.
 func cpuMax(milliCores int64) string { return fmt.Sprintf("%d 100000", milliCores*100) }
 
 type ceiling struct {
@@ -61,7 +61,7 @@ func newCeiling(host koordetector.Host) (*ceiling, error) {
 	return c, c.OnEvent(koordetector.OnConfig, 0)
 }
 
-// OnEvent: at the start, and when an operator has changed the settings.
+// OnEvent is called at start, and when an operator has changed the settings.
 func (c *ceiling) OnEvent(what koordetector.Parts, _ uint64) error {
 	if what != koordetector.OnConfig {
 		return nil
@@ -71,7 +71,7 @@ func (c *ceiling) OnEvent(what koordetector.Parts, _ uint64) error {
 	return err
 }
 
-// Evaluate runs every period. All intents of one call are one plan, which replaces the previous plan.
+// Evaluate is called every period. All intents of one call are one plan, which replaces the previous plan.
 func (c *ceiling) Evaluate(_, _ koordetector.Time) error {
 	snapshot, err := c.state.Snapshot()
 	if err != nil {

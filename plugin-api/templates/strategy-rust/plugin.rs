@@ -1,11 +1,11 @@
-//! @NAME@: a ceiling of CPU time for every best-effort pod.
-//! evaluate() only proposes; the agent decides, writes and undoes. The contract is sdk/koordetector/plugin.h.
+//! @NAME@: limits the CPU time of every best-effort pod.
+//! evaluate() only proposes; the agent decides, writes and reverts. The contract is sdk/koordetector/plugin.h.
 
 use koordetector::abi::*;
 use koordetector::{Config, Host, Intent, Knobs, Plugin, QosStrategy, Result, State};
 use std::time::Duration;
 
-/// "quota period" of cpu.max, in microseconds.
+/// Returns "quota period" for cpu.max, in microseconds.
 fn cpu_max(milli_cores: i64) -> String {
     format!("{} 100000", milli_cores * 100)
 }
@@ -27,7 +27,7 @@ impl Plugin for Ceiling {
         Ok(Ceiling { value: configured(&config)?, config, state: host.state()?, knobs: host.knobs()? })
     }
 
-    /// An operator has changed the settings.
+    /// Called when an operator has changed the settings.
     fn on_event(&mut self, what: u32, _version: u64) -> Result<()> {
         if what == KOORD_ON_CONFIG {
             self.value = configured(&self.config)?;
@@ -37,7 +37,7 @@ impl Plugin for Ceiling {
 }
 
 impl QosStrategy for Ceiling {
-    /// Runs every period. All intents of one call are one plan, which replaces the previous plan.
+    /// Called every period. All intents of one call are one plan, which replaces the previous plan.
     fn evaluate(&mut self, _now_ns: u64, _deadline_ns: u64) -> Result<()> {
         let snapshot = self.state.snapshot()?;
         let plan: Vec<Intent> = snapshot
@@ -49,7 +49,7 @@ impl QosStrategy for Ceiling {
                 cgroup_dir: pod.cgroup_dir(),
                 value: &self.value,
                 reason: "best-effort pods have a ceiling",
-                ttl: Duration::from_secs(60), // withdrawn unless it is proposed again until then
+                ttl: Duration::from_secs(60), // withdrawn unless it is proposed again within this time
                 ..Intent::default()
             })
             .collect();
