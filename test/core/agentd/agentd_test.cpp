@@ -71,7 +71,7 @@ TEST_CASE("an unknown gate is reported, and the other gates are set") {
   CHECK(gates.enabled("NodeResourceCollector"));
 }
 
-TEST_CASE("a changed level of the log or of /metrics takes effect at once, a changed socket after a restart") {
+TEST_CASE("a changed level of the log or of /metrics takes effect at once, a changed socket only after a restart") {
   config::Config running, fresh;
   fresh.log.level = log::Level::debug;
   fresh.exporter.detail = config::Detail::node;
@@ -83,7 +83,7 @@ TEST_CASE("a changed level of the log or of /metrics takes effect at once, a cha
         std::vector<std::string>{"listen", "workers", "plugins.ownDirectories"});
 }
 
-TEST_CASE("users of plugins change after a restart only, the minimum of their isolation at once") {
+TEST_CASE("changed users of plugins take effect only after a restart, a changed minimum isolation at once") {
   config::Config running, fresh;
   fresh.plugins.minimum_isolation = {config::IsolationLayer::uid};
   CHECK(keys_needing_restart(running, fresh).empty());
@@ -109,7 +109,7 @@ TEST_CASE("memory that only the start needed is returned to the kernel" * doctes
     blocks.push_back(std::make_unique<char[]>(1000));
     std::fill_n(blocks.back().get(), 1000, 'x');
   }
-  blocks.front() = std::move(blocks.back());  // the heap's end stays in use
+  blocks.front() = std::move(blocks.back());  // the last block of the heap stays in use
   blocks.resize(1);
   const std::uint64_t heap = status_bytes("RssAnon:"), files = status_bytes("RssFile:");
   release_startup_memory();

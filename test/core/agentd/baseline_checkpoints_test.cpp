@@ -32,7 +32,7 @@ struct Checkpoints : ClusterServices {
       if (cluster.get(kKind, object_of(name))) cluster.remove(kKind, object_of(name));
   }
 
-  // Pods of Deployments in the namespace shop, each with the container app.
+  // Publishes pods of Deployments in the namespace shop, each with one container, app.
   void run_pods(const std::vector<std::string>& names) {
     std::vector<state::Pod> pods;
     for (const std::string& name : names) {
@@ -57,7 +57,7 @@ struct Checkpoints : ClusterServices {
     checkpoints->start();
   }
   static std::string object_of(const std::string& name) { return state::checkpoint_name("shop/" + name + "/app"); }
-  // As the plugin stores it: most windows in this bucket.
+  // Stores baselines as the plugin does. Most windows are in this bucket.
   void learn(const std::vector<std::string>& names, std::size_t bucket, std::size_t windows = 7200) {
     std::vector<SavedBaseline> all;
     for (const std::string& name : names)
@@ -74,7 +74,7 @@ struct Checkpoints : ClusterServices {
     checkpoint.cpu.weights = {{bucket, 3000}};
     cluster.put(state::checkpoint_object(checkpoint));
   }
-  // "node-a 20": the node that wrote the object, and its bucket; empty: it is missing.
+  // Returns the node that wrote the object and its bucket, "node-a 20"; empty if it does not exist.
   std::string object(const std::string& name) {
     const auto text = cluster.get(kKind, object_of(name));
     if (!text) return "";
@@ -128,7 +128,8 @@ TEST_CASE_FIXTURE(Checkpoints,
   CHECK(asked("update") == 0);
 }
 
-TEST_CASE_FIXTURE(Checkpoints, "a level of memory is written and offered with that of the CPU, once it has an hour") {
+TEST_CASE_FIXTURE(Checkpoints,
+                  "a memory baseline is written and offered with that of the CPU once it has an hour of windows") {
   const auto learn_memory = [&](std::size_t windows) {
     const std::string text = analysis::write_baselines({{"shop/cart-7d9f/app", clock.now(), windows, {{7, 3000}}, {}}},
                                                        analysis::kMaxBaselineBytes, BaselineOf::memory);
@@ -197,7 +198,7 @@ TEST_CASE_FIXTURE(Checkpoints, "a baseline of an hour is written once, and again
 }
 
 TEST_CASE_FIXTURE(Checkpoints,
-                  "an object that another node keeps is left to it, until it has been left alone for a day") {
+                  "an object that another node writes is not written, until that node has not written it for a day") {
   limits.repeat = 0s;
   put("cart", "node-b", 40, 3600);
   learn({"cart"}, 20);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ClusterServices: the services of an agent on a fake node, with the test cluster's API server. Their clock stands
-// still; that of the client does not.
+// ClusterServices: the services of an agent on a fake node, with the test cluster's API server. The clock of the
+// services does not move; that of the client does.
 #pragma once
 
 #include "test/core/agentd/node_services.hpp"
@@ -15,7 +15,7 @@ struct ClusterServices : NodeServices {
     api = &client;
   }
 
-  // Whether it came true while the loop ran, within a long time.
+  // Runs the loop until the condition holds or a long time limit ends. Returns whether it held.
   bool until(const std::function<bool()>& condition) {
     bool held = false;
     const auto look = loop.every(std::chrono::milliseconds(1), [&] {

@@ -42,7 +42,7 @@ struct Rules : ClusterServices {
     watch.emplace(services);
     watch->start(has_cluster);
   }
-  // As an agent before this one left it.
+  // Stores a rule as an earlier agent would.
   void keep_old() {
     const std::string text = analysis::write_rule_layers({{"old", {{"overQuiet", 3}}, 0}});
     REQUIRE(store->put(analysis::kRuleLayersKey, std::as_bytes(std::span(text))));
@@ -52,7 +52,7 @@ struct Rules : ClusterServices {
     if (!bytes) return {};
     return analysis::read_rule_layers({reinterpret_cast<const char*>(bytes->data()), bytes->size()}).layers;
   }
-  // "strict 4 online 5": each with its first value.
+  // Returns the names of the rules, each with its first value: "strict 4 online 5".
   std::string rules() const {
     std::string text;
     for (const analysis::RuleLayer& layer : kept())
@@ -124,7 +124,7 @@ TEST_CASE_FIXTURE(Rules, "rules hold while the API server is away, and those of 
   CHECK(kept().empty());
 }
 
-TEST_CASE_FIXTURE(Rules, "nothing is asked of the API server while nothing judges") {
+TEST_CASE_FIXTURE(Rules, "no request is sent to the API server while no plugin judges interference") {
   judge_state = host::PluginState::disabled;
   const auto before = cluster.requests(R"({"kind": "InterferenceDetectionRule"})").size();
   start();

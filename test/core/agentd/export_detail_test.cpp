@@ -28,7 +28,7 @@ TEST_CASE("level node has the node's series only") {
   CHECK_FALSE(exported.containers);
 }
 
-TEST_CASE("level pod has pods' series with their histograms, and none of containers") {
+TEST_CASE("level pod has series and histograms of pods, and no series of containers") {
   CHECK(of(Detail::pod, "pod_sched_latency_seconds", kHistogram).pods);
   CHECK_FALSE(of(Detail::pod, "container_cpu_usage").containers);
 }
@@ -41,7 +41,7 @@ TEST_CASE("level container has gauges and counters of containers, and histograms
   CHECK(of(Detail::container, "node_sched_latency_seconds", kHistogram).node);
 }
 
-TEST_CASE("details of pods and containers are at level all only") {
+TEST_CASE("details of pods and containers are only at level all") {
   CHECK_FALSE(of(Detail::container, "container_psi").containers);
   CHECK_FALSE(of(Detail::container, "container_network_receive_bytes_total").containers);
   CHECK_FALSE(of(Detail::container, "pod_psi").pods);
@@ -56,7 +56,7 @@ TEST_CASE("a third party's gauges and counters of containers are at level contai
   CHECK_FALSE(of(Detail::container, "acme_seconds", kHistogram).containers);
 }
 
-TEST_CASE("a verdict that does not stand has a series at level all only") {
+TEST_CASE("a verdict that is not active has a series only at level all") {
   const metric::Exported exported = of(Detail::container, "container_interference");
   CHECK(exported.has(metric::SubjectKind::container, 1));
   CHECK_FALSE(exported.has(metric::SubjectKind::container, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookQuestions under more questions than its hooks answer, and at its end.
+// HookQuestions with more questions than its hooks can answer, and at its end.
 #include "core/agentd/hook_questions.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kCreation = KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-// A hook that is found by the thread that asks. The threads of the questions wait for it to be open, and find none.
+// The search for hooks, which runs on the thread of the question. It waits until the test opens it, and finds no hook.
 struct SlowHook {
   std::vector<host::HookTarget> find() {
     if (std::this_thread::get_id() == asker) return std::vector<host::HookTarget>(1);
@@ -65,7 +65,7 @@ struct Asking : NodeServices {
   const nri::Container container{.name = "main"};
 
  private:
-  std::optional<HookQuestions> questions_;  // last: its threads use the rest
+  std::optional<HookQuestions> questions_;  // the last member: its threads use the others
 };
 
 }  // namespace

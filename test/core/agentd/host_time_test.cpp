@@ -29,11 +29,11 @@ Duration ahead(const Clock& clock) { return Duration(to_ns(clock.now())) - Durat
 
 }  // namespace
 
-TEST_CASE("host time goes on where it was in this boot, whatever the wall clock says now") {
+TEST_CASE("host time continues within a boot, whatever time the wall clock has") {
   const Folder folder;
   const auto first = folder.clock("boot-1");
   CHECK(std::chrono::abs(ahead(*first)) < 1min);
-  // As if the wall clock had been set back by ten years since.
+  // The recorded offset is what it would be if the wall clock had since been set back by ten years.
   folder.keep("boot-1 " + std::to_string((first->offset() + 24h * 3652).count()) + "\n");
   const auto second = folder.clock("boot-1");
   CHECK(second->offset() == first->offset() + 24h * 3652);
@@ -52,7 +52,7 @@ TEST_CASE("after a boot host time starts at the wall clock's time, but never bef
   CHECK(folder.clock("boot-2")->offset() == late->offset());
 }
 
-TEST_CASE("a damaged file counts as none, and without a folder or a boot nothing is kept") {
+TEST_CASE("a damaged file is ignored, and without a folder or a boot id no time is stored") {
   const Folder folder;
   for (const char* text : {"", "boot-1", "boot-1 x", "boot-1 -1", "boot-1 9223372036854775807",
                            "boot-1 99999999999999999999", "boot-1 1 2"}) {

@@ -20,7 +20,7 @@ const metric::Labels kContainerLabels{{"container_id", "containerd://c1"},
 const std::string kPodIds = R"(pod_uid="u1",pod_name="web",pod_namespace="shop")";
 const std::string kContainerIds = R"(container_id="containerd://c1",container_name="nginx",)" + kPodIds;
 
-// A registry with the metrics of advisors, and the page that is made from it.
+// A registry with the metrics of advisors, and the page with koordlet's metric names.
 struct Node {
   metric::Registry registry{"n1"};
   state::Snapshot state;
@@ -46,7 +46,7 @@ struct Node {
                                         reported ? &*reported : nullptr, pools ? &*pools : nullptr, evictions});
     return text;
   }
-  // Without HELP and TYPE, and without start_time, which is always there.
+  // Returns the page without HELP and TYPE, and without start_time, which always exists.
   std::string lines() const {
     std::string text = page(), kept;
     for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(Node, "pressure of containers and pods, with the kernel's supp
           ",psi_resource_type=\"mem\",psi_precision=\"avg300\",psi_degree=\"full\",cpu_full_supported=\"false\"} 2.5\n");
 }
 
-TEST_CASE_FIXTURE(Node, "programs outside pods are not shown where koordlet has containers of pods") {
+TEST_CASE_FIXTURE(Node, "programs outside of pods are not shown in families that koordlet has for containers of pods") {
   set("container_psi", 1, {{"psi_resource", "cpu"}, {"psi_precision", "10"}, {"psi_degree", "some"}},
       {kService, {{"container_name", "nginx.service"}}});
   CHECK(lines().empty());
@@ -193,8 +193,7 @@ TEST_CASE_FIXTURE(Node, "how many CPUs are in the pools that pods share") {
                    "koordlet_cpuset_share_pool_cpu_cores{node=\"n1\"} 6\n");
 }
 
-TEST_CASE(
-    "how long the kubelet took is a histogram with koordlet's bounds, an answer that did not come has the code error") {
+TEST_CASE("the kubelet's response time is a histogram with koordlet's bounds; a missing answer has the code error") {
   Node node;
   node.kubelet.observe("/pods", 200, std::chrono::milliseconds(5));
   node.kubelet.observe("/pods", 200, std::chrono::milliseconds(20));
@@ -218,7 +217,7 @@ TEST_CASE(
   CHECK(node.page().find("# TYPE koordlet_kubelet_request_duration_seconds histogram\n") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Node, "pods that were evicted are counted once there is one") {
+TEST_CASE_FIXTURE(Node, "evicted pods are counted from the first one on") {
   CHECK(lines().empty());
   evictions = 3;
   CHECK(lines() == "koordlet_pod_eviction{node=\"n1\",reason=\"evicted\"} 3\n");

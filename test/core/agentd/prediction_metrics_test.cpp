@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A node of 8 cores that uses 1, none of it by pods.
+// A node with 8 cores that uses 1 core, but not for pods.
 struct Node {
   ManualClock clock;
   std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
@@ -61,10 +61,11 @@ TEST_CASE_FIXTURE(Node, "before the first training there are no predictions, and
   CHECK_FALSE(contains(theirs(), "predictor=\"minPredictor\""));
 }
 
-TEST_CASE_FIXTURE(Node, "each predictor's figures are there in cores and bytes, a family with one head") {
+TEST_CASE_FIXTURE(Node, "each predictor has its values in cores and bytes, and a family has one HELP and TYPE") {
   pass_minutes(1, 1);
   const std::string text = ours();
-  // The system uses 1.035 cores and each of two classes 0.025. Each is increased by a tenth and rounded down.
+  // The system uses 1.035 cores, and each of two classes uses 0.025. Each value is increased by a tenth and rounded
+  // down.
   CHECK(contains(text, "koordetector_predict_prod_peak{node=\"n1\",predictor=\"priority\",resource=\"cpu\"} 1.192\n"));
   CHECK(contains(text,
                  "koordetector_predict_prod_reclaimable{node=\"n1\",predictor=\"minimum\",resource=\"memory\"} 0\n"));
@@ -77,7 +78,7 @@ TEST_CASE_FIXTURE(Node, "each predictor's figures are there in cores and bytes, 
                  "koordlet_node_resource_priority_reclaimable_status{node=\"n1\",priority=\"koord-prod\"} 0\n"));
 }
 
-TEST_CASE_FIXTURE(Node, "coverage and ratio are there as soon as there is something to judge by") {
+TEST_CASE_FIXTURE(Node, "coverage and ratio are shown as soon as a prediction can be compared with usage") {
   pass_minutes(60, 1);
   CHECK_FALSE(contains(ours(), "koordetector_predict_coverage"));
   pass_minutes(60, 1);
@@ -87,7 +88,7 @@ TEST_CASE_FIXTURE(Node, "coverage and ratio are there as soon as there is someth
   CHECK(contains(ours(), "koordetector_predict_peak_ratio{node=\"n1\",subject=\"node\",resource=\"cpu\"} 1.138\n"));
 }
 
-TEST_CASE_FIXTURE(Node, "without a directory what is learnt does not outlive a restart, and a gauge says so") {
+TEST_CASE_FIXTURE(Node, "without a directory models are lost at a restart, and a gauge shows that") {
   pass_minutes(1, 1);
   CHECK(contains(ours(), "koordetector_predict_checkpoint_ok{node=\"n1\"} 0\n"));
 }

@@ -34,7 +34,7 @@ state::Node node(std::vector<state::NodeAddress> addresses, std::int32_t port) {
 
 }  // namespace
 
-TEST_CASE("auto takes the cluster that is there, else the cgroup tree") {
+TEST_CASE("auto uses the cluster if one exists, otherwise the cgroup tree") {
   CHECK(choose_state(with(StateSource::automatic), kFound).pods == PodSource::kubelet);
   CHECK(choose_state(with(StateSource::automatic), kFound).cluster == server());
   const StateChoice alone = choose_state(with(StateSource::automatic), kNotFound);
@@ -49,14 +49,14 @@ TEST_CASE("auto uses a configured file of pods, even in a cluster") {
   CHECK(choice.no_cluster == "pods are learnt from a file");
 }
 
-TEST_CASE("auto with a kubeconfig wants its cluster, also while the file is wrong") {
+TEST_CASE("auto with a kubeconfig uses its cluster, even while the file is invalid") {
   const StateChoice choice = choose_state(with(StateSource::automatic, "", "/kubeconfig"), kNotFound);
   CHECK(choice.pods == PodSource::kubelet);
   CHECK_FALSE(choice.cluster);
   CHECK(choice.no_cluster.starts_with("no service account"));
 }
 
-TEST_CASE("a source that is named is taken whatever there is") {
+TEST_CASE("a configured source is used in any environment") {
   CHECK(choose_state(with(StateSource::kubelet), kNotFound).pods == PodSource::kubelet);
   CHECK(choose_state(with(StateSource::apiserver), kFound).pods == PodSource::apiserver);
   CHECK(choose_state(with(StateSource::file), kFound).pods == PodSource::file);
@@ -64,7 +64,7 @@ TEST_CASE("a source that is named is taken whatever there is") {
   CHECK_FALSE(choose_state(with(StateSource::cgroup), kFound).cluster);
 }
 
-TEST_CASE("the kubelet is where it is configured, else where the Node says, else at the host's address") {
+TEST_CASE("the kubelet's address is the configured one, else that of the Node, else that of the host") {
   const state::Node known = node({{"Hostname", "n1"}, {"InternalIP", "10.1.1.1"}, {"InternalIP", "fd00::1"}}, 10555);
   CHECK(kubelet_place({}, known, "10.2.2.2") == KubeletPlace{"10.1.1.1", 10555});
   CHECK(kubelet_place({.address = "127.0.0.1", .port = 1234}, known, nullptr) == KubeletPlace{"127.0.0.1", 1234});

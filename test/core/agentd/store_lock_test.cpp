@@ -27,7 +27,7 @@ TEST_CASE("an agent waits for a process that is about to end") {
   Result<UniqueFd> first = lock_store(path);
   REQUIRE(first);
   std::thread ending([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // how long that takes
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // simulates the time that the process needs to end
     *first = UniqueFd();
   });
   CHECK(lock_store(path));

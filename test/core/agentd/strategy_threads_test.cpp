@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// StrategyWatch between the loop, a source of pods and a strategy, a thread each.
+// StrategyWatch, called by the loop, a source of pods and a strategy, each on its own thread.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -51,7 +51,7 @@ struct Node : NodeServices {
     governor.take({"burst", "main"}, quota(round), [](auto) {});
   }
   void publish(const std::string& hands_off) { hub.publish({.pods = pods_that_say(hands_off)}); }
-  // The loop for as long as a test waits for what its thread does.
+  // Runs the loop until the condition holds or a long time limit ends.
   bool runs_until(const std::function<bool()>& is_so) {
     const auto poll = loop.every(1ms, [&] {
       if (is_so()) loop.stop();

@@ -9,7 +9,7 @@
 using namespace koord;
 using namespace koord::agentd;
 
-TEST_CASE("each cgroup of a pod is the pod's, with what its annotation says") {
+TEST_CASE("each cgroup of a pod is assigned to the pod, with the pod's hands-off annotation") {
   state::Snapshot snapshot;
   state::Pod pod;
   pod.uid = "u1";
@@ -29,7 +29,7 @@ TEST_CASE("each cgroup of a pod is the pod's, with what its annotation says") {
   CHECK(subjects.of("kube") == nullptr);
 }
 
-TEST_CASE("limits of a spec and the kubelet's rules for quotas come with the pod") {
+TEST_CASE("a pod has the limits of its spec and the kubelet's rules for quotas") {
   state::Snapshot snapshot;
   state::Pod pod;
   pod.uid = "u1";
@@ -111,7 +111,7 @@ TEST_CASE("a part of a hands-off annotation without effect is named with its pod
                                  "pod shop/web-1: koordetector.sh/hands-off names 'cpu.mx" + expected});
 }
 
-TEST_CASE("reverts for one pod and one reason are one event, without a pod none") {
+TEST_CASE("reverts with one pod and reason are one event; reverts without a pod are none") {
   const knob::Subject web{"u1", "shop", "web"}, app{"u1", "shop", "web", "app"}, other{"u2", "shop", "db"};
   const std::string why = "'burst' is off now";
   const auto stories = stories_of({{"burst", "a/app", "cpu.max", why, app},

@@ -52,7 +52,7 @@ state::Snapshot snapshot_of(std::vector<state::Pod> pods) {
   return snapshot;
 }
 
-// "BASE (WHY)", or "" for none.
+// Returns "BASE (WHY)", or "" if no base is found.
 std::string found(const state::Snapshot& snapshot, const std::string& dir, const std::string& knob,
                   const std::string& value, const CpuSet& cpus = {}, PodKnowledge known = PodKnowledge::specs) {
   const knob::Subjects subjects = subjects_of(snapshot);
@@ -66,7 +66,7 @@ std::string found(const state::Snapshot& snapshot, const std::string& dir, const
 
 }  // namespace
 
-TEST_CASE("a quota that burst raised goes back to the limit of the spec, for the container and its pod") {
+TEST_CASE("a quota that burst raised is set to the limit of the spec, for the container and its pod") {
   const state::Snapshot snapshot = snapshot_of({service()});
   CHECK(found(snapshot, "kubepods/burstable/podweb/c", "cpu.max", "600000 100000") == "200000 100000 (limit 2)");
   CHECK(found(snapshot, "kubepods/burstable/podweb", "cpu.max", "600000 100000") == "200000 100000 (limit 2)");
@@ -74,7 +74,7 @@ TEST_CASE("a quota that burst raised goes back to the limit of the spec, for the
   CHECK(found(snapshot_of({service(0)}), "kubepods/burstable/podweb", "cpu.max", "100000 100000").starts_with("max"));
 }
 
-TEST_CASE("without specs no quota of a pod is compared, with nothing known of the pods only the classes are") {
+TEST_CASE("without specs no quota of a pod is compared; while pods are unknown only classes are compared") {
   const state::Snapshot snapshot = snapshot_of({service(0), batch()});
   const auto found_in = [&](const std::string& dir, const std::string& knob, const std::string& value,
                             PodKnowledge known) {
@@ -113,7 +113,7 @@ TEST_CASE("a quota is right without a limit where the kubelet may not enforce an
 }
 
 TEST_CASE(
-    "best-effort: the class has no quota, a pod the one of its batch-cpu or none, and all of them the CPUs of all pods") {
+    "best-effort: the class has no quota, a pod has that of its batch-cpu or none, and all have the CPUs of all pods") {
   const state::Snapshot snapshot = snapshot_of({batch()});
   CHECK(found(snapshot, kDirs.best_effort, "cpu.max", "50000 100000").starts_with("max"));
   CHECK(found(snapshot, kDirs.best_effort, "cpu.max", "max 100000") == "");
@@ -126,7 +126,7 @@ TEST_CASE(
   CHECK(found(snapshot_of({service()}), "kubepods/burstable/podweb/c", "cpuset.cpus", "0") == "no such place");
 }
 
-TEST_CASE("CPUs of containers are the kubelet's where it has the static policy") {
+TEST_CASE("with the kubelet's static policy the CPUs of containers belong to the kubelet") {
   state::Snapshot snapshot = snapshot_of({batch()});
   snapshot.kubelet.emplace().cpu_manager_policy = "static";
   CHECK(found(snapshot, "kubepods/besteffort/podjob/c", "cpuset.cpus", "0") == "no such place");
@@ -134,7 +134,7 @@ TEST_CASE("CPUs of containers are the kubelet's where it has the static policy")
         "0-7 (the CPUs of all pods)");
 }
 
-TEST_CASE("memory, burst, ranks and limits of block devices go back to their defaults") {
+TEST_CASE("memory, burst, identities and block device limits are set to their defaults") {
   struct Row {
     const char *dir, *knob, *value, *base;
   };
@@ -155,11 +155,12 @@ TEST_CASE("memory, burst, ranks and limits of block devices go back to their def
     CAPTURE(row.knob);
     CHECK(found(snapshot, row.dir, row.knob, row.value).starts_with(std::string(row.base) + " ("));
   }
-  CHECK(found(snapshot, "kubepods/burstable/podweb/c", "memory.oom.group", "1") == "no such place");  // the kubelet's
+  // The kubelet sets this file.
+  CHECK(found(snapshot, "kubepods/burstable/podweb/c", "memory.oom.group", "1") == "no such place");
   CHECK(found(snapshot, "kubepods", "memory.min", "0") == "");
 }
 
-TEST_CASE("a pod that has ended has no place, and only koordlet's names are groups of its") {
+TEST_CASE("an ended pod is not found, and only resctrl groups with koordlet's names are its own") {
   state::Pod ended = service();
   ended.phase = state::Phase::succeeded;
   CHECK(found(snapshot_of({ended}), "kubepods/burstable/podweb", "cpu.max", "1000 100000") == "no such place");
@@ -170,7 +171,7 @@ TEST_CASE("a pod that has ended has no place, and only koordlet's names are grou
 
 namespace {
 
-// A node with cgroup v2 after koordlet has ended.
+// A cgroup v2 node with the values that koordlet left.
 struct LeftNode {
   LeftNode() {
     for (const char* dir :
@@ -228,7 +229,7 @@ TEST_CASE("while no list of pods is confirmed, only classes are listed and set")
       {"kubepods/burstable memory.min", "0"}};
   CHECK(bases(left.takeover.list()) == expected);
   CHECK_FALSE(left.takeover.list().are_pods_known);
-  left.hub.publish({.pods = std::vector{service(), batch()}});  // of a source that is not trusted yet
+  left.hub.publish({.pods = std::vector{service(), batch()}});  // from a source that is not trusted yet
   const api::TakeoverReport done = left.takeover.apply();
   CHECK(bases(done) == expected);
   CHECK_FALSE(done.are_pods_known);

@@ -42,7 +42,7 @@ std::vector<RecordPtr> one(const Record& record) { return {std::make_shared<cons
 
 }  // namespace
 
-TEST_CASE("a verdict is reported once it has stood for a minute, again after an hour, and not before") {
+TEST_CASE("a verdict is reported after it was active for a minute, and again after an hour") {
   VerdictEvents events;
   CHECK(events.due(one(about()), kStart + 59s).empty());
   REQUIRE(events.due(one(about()), kStart + 60s).size() == 1);
@@ -51,7 +51,7 @@ TEST_CASE("a verdict is reported once it has stood for a minute, again after an 
   CHECK(events.due(one(about()), kStart + 61min).size() == 1);
 }
 
-TEST_CASE("verdicts about a pod that come and go are reported once in ten minutes for each resource and plugin") {
+TEST_CASE("repeated verdicts about a pod are reported once in ten minutes for each resource and plugin") {
   VerdictEvents events;
   CHECK(events.due(one(about("u1", 1)), kStart + 1min).size() == 1);
   CHECK(events.due(one(about("u1", 2)), kStart + 5min).empty());
@@ -65,7 +65,7 @@ TEST_CASE("verdicts about a pod that come and go are reported once in ten minute
   CHECK(events.due(one(about("u1", 6)), kStart + 11min).size() == 1);
 }
 
-TEST_CASE("a plugin that accuses for every pod there is has a limit, and does not keep others from being reported") {
+TEST_CASE("a plugin with verdicts about all pods has a limit, and other plugins are still reported") {
   VerdictEvents events;
   std::vector<RecordPtr> flood;
   for (int i = 0; i < 1000; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("a plugin that accuses for every pod there is has a limit, and does no
   CHECK(events.due(flood, kStart + 11min).size() == VerdictEvents::kMostThirdParty);
 }
 
-TEST_CASE("two verdicts that stand about one pod and resource are each reported once an hour") {
+TEST_CASE("two active verdicts about one pod and resource are each reported once an hour") {
   VerdictEvents events;
   const std::vector<RecordPtr> both = {one(about("u1", 1))[0], one(about("u1", 2))[0]};
   std::size_t reported = 0;
@@ -100,7 +100,7 @@ TEST_CASE("a cause that a plugin has named, and one that has ended, have no name
         std::string::npos);
 }
 
-TEST_CASE("an Event is at the victim's pod, says what it feels, and names no pod of another namespace") {
+TEST_CASE("an Event belongs to the victim's pod, states the effect, and names no pod of another namespace") {
   Record record = about();
   record.suspects = {suspect(of_pod("u2", "secret", "etl", "main"), 0.62),
                      suspect(of_pod("u3", "shop", "job", "run"), 0.2),
@@ -117,7 +117,7 @@ TEST_CASE("an Event is at the victim's pod, says what it feels, and names no pod
       "pods 10 %, …; exact");
 }
 
-TEST_CASE("a pod's own limits are no warning, and a third party is named") {
+TEST_CASE("a verdict about a pod's own limits is not a warning, and a third-party plugin is named") {
   Record record = about();
   record.kind = Kind::self_quota;
   record.origin = verdict::Origin::third_party;

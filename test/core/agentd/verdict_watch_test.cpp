@@ -36,14 +36,14 @@ struct Watching : ClusterServices {
     record.victim.labels = {{"pod_uid", "uid-" + name}, {"pod_name", name}, {"pod_namespace", "shop"}};
     REQUIRE(verdicts.post(clock.now(), {"advisor-interference", verdict::Origin::own, 1}, {record}));
   }
-  // Seconds of the watch, in which the verdict's plugin posts again.
+  // Runs polls of the watch, one per second. The plugin posts its verdict again before each.
   void pass(int polls, std::size_t pod) {
     post(pod);
     int seen = 0;
     const auto count = loop.every(1s, [&] { ++seen; });
     CHECK(until([&] { return seen == polls; }));
   }
-  // The Event about the pod as the server has it; empty: none.
+  // Returns the Event about the pod from the server; empty without one.
   std::string event(const std::string& pod) {
     const std::string list = cluster.command("list", R"({"kind":"Event"})");
     const auto at = list.find("\"name\": \"" + pod + ".");
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(Watching, "a verdict that has stood for a minute becomes one E
   CHECK(written("patch") == 0);
 }
 
-TEST_CASE_FIXTURE(Watching, "a role without the right to write Events costs the verdict nothing") {
+TEST_CASE_FIXTURE(Watching, "without the right to write Events a verdict still works") {
   publish({"web"});
   cluster.fault("deny", R"({"kind":"Event"})");
   watch.start();

@@ -34,7 +34,7 @@ struct Facts {
 
 }  // namespace
 
-TEST_CASE("a claim's directory is its volume's, that of a volume which ends with the pod is the pod's name for it") {
+TEST_CASE("a claim's directory is named after its volume; that of an ephemeral volume is named by the pod") {
   Facts facts;
   facts.hub.publish({.pods = std::vector{pod_with({{"data", "claim-7"}, {"scratch", ""}})}});
   facts.hub.publish({.volumes = state::StringMap{{"shop/claim-7", "pv-7"}, {"other/claim-7", "pv-8"}}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Api with its store and a clock that the test sets; requests in short form, and answers as JSON.
+// An Api with its store and a clock that the test sets. Shortens requests, and reads answers as JSON.
 #pragma once
 
 #include <boost/json.hpp>
@@ -32,7 +32,7 @@ inline std::string usage_status(int milli_cores) {
 
 inline boost::json::value json_of(std::string_view text) { return read_json(text).value(); }
 
-// All pieces that come without waiting.
+// Returns all pieces that are available without waiting.
 inline std::string drain(http::BodyStream& stream) {
   std::string text;
   while (true) {
@@ -51,7 +51,7 @@ struct ApiFixture {
 
   ApiFixture() { store.begin_serving(); }
 
-  // `target` begins with a '?' or '/' behind the path of the resource.
+  // `target`: the text after the path of the resource; begins with '?' or '/'.
   http::Response send(http::Method method, const std::string& target, std::string body = {},
                       http::Headers headers = {}) {
     const bool is_whole = target.starts_with("/apis") || target.starts_with("/openapi");
@@ -76,7 +76,7 @@ struct ApiFixture {
   }
 };
 
-// "metadata.name", "items[0]…" is not needed: only members.
+// Returns a member by its path, "metadata.name". Array indices are not supported.
 inline const boost::json::value& at(const boost::json::value& value, std::string_view path) {
   const std::size_t dot = path.find('.');
   const boost::json::value* member = json_member(value, path.substr(0, dot));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes of the resource, as kubectl, informers and agents send them.
+// Reads and writes of the resource, with requests as kubectl, informers and agents send them.
 #include "core/aggregated/api.hpp"
 
 #include <doctest/doctest.h>
@@ -105,13 +105,13 @@ TEST_CASE("an update of what is missing creates it only if it is a report withou
   CHECK(f.send(Method::put, "/A_/status", node_metric("A_", "{}")).status == 404);
 }
 
-TEST_CASE("an update that changes nothing makes no version") {
+TEST_CASE("an update without a change makes no new version") {
   ApiFixture f;
   const std::string version = version_of(f.report("a", usage_status(1)));
   CHECK(version_of(f.report("a", usage_status(1))) == version);
 }
 
-TEST_CASE("fields that the schema does not have are dropped, values of a wrong type are refused with their place") {
+TEST_CASE("fields outside of the schema are dropped, and values of a wrong type are refused with their path") {
   ApiFixture f;
   f.report("a", R"({"secret":1,"podsMetric":[{"name":"p","namespace":"n","pressure":{"ioStallSeconds":0.5},"x":1}]})");
   const auto object = f.get_json("/a");
@@ -185,7 +185,7 @@ TEST_CASE("a body may be gzipped, and unpacks to a bounded size") {
   CHECK(f.send(Method::put, "/a/status", "x", {{"Content-Type", "application/vnd.kubernetes.protobuf"}}).status == 415);
 }
 
-TEST_CASE("a report that wants no object gets a short answer") {
+TEST_CASE("a report that requests no object gets a short answer") {
   ApiFixture f;
   const auto answer =
       f.send(Method::put, "/a/status", node_metric("a", usage_status(1)), {{"Prefer", "return=minimal"}});
@@ -227,7 +227,7 @@ TEST_CASE("a list in pages has all objects once and one version") {
   CHECK(reason(f.get("?continue=5:node-1")) == "Expired");
 }
 
-TEST_CASE("a version that is too new is refused, an exact one that is not the newest, too") {
+TEST_CASE("a version that is too new is refused, and so is an exact version that is not the newest") {
   ApiFixture f;
   f.report("a", "{}");
   const std::string later = std::to_string(kEpoch + 9), before = std::to_string(kEpoch);

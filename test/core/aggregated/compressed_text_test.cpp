@@ -34,7 +34,7 @@ TEST_CASE("a report takes less than a third of its size, and comes back byte by 
   }
 }
 
-TEST_CASE("a short text, and one that does not shrink, stay as they are") {
+TEST_CASE("a short text, and one that does not become shorter, are not compressed") {
   const std::string shortest(CompressedText::kLeastBytes - 1, 'a');
   for (const std::string& plain : {std::string(), std::string("{}"), shortest, random_text(5000)}) {
     const CompressedText text(plain);
@@ -62,8 +62,8 @@ TEST_CASE("equal texts are equal, others are not") {
   CHECK(CompressedText() == CompressedText(""));
 }
 
-// Those that are none belong to the head of gzip, to its time for example.
-TEST_CASE("nearly all damaged bytes are an error, and none gives another text") {
+// Damage of some header bytes of gzip, such as its time, is not an error.
+TEST_CASE("nearly every damaged byte is an error, and none changes the text") {
   const std::string plain = bench::NodeMetricBodies(1, 30).body(0);
   const CompressedText text(plain);
   std::size_t unnoticed = 0;

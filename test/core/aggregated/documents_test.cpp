@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents that clients read before they ask for objects: discovery and OpenAPI.
+// The documents that clients read before objects: discovery and OpenAPI.
 #include <doctest/doctest.h>
 
 #include "api_fixture.hpp"

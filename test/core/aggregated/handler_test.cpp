@@ -45,7 +45,7 @@ TEST_CASE("a report over the network is listed and watched") {
   CHECK(json_list(json_of(list->body), "items").size() == 1);
 }
 
-TEST_CASE("a connection serves further requests behind a streamed list") {
+TEST_CASE("a connection serves further requests after a streamed list") {
   RunningApi api(kEpoch);
   RawPeer peer(api.address());
   for (int i = 0; i < 3; ++i) {
@@ -72,7 +72,7 @@ TEST_CASE("the watches of a client that is gone are forgotten") {
   CHECK(eventually([&] { return api.api().counters().watches.open == 0; }));
 }
 
-TEST_CASE("a watcher that does not read is cut, and others go on") {
+TEST_CASE("a watcher that does not read is disconnected, and others continue") {
   http::Limits limits;
   limits.write = 200ms;
   limits.send_buffer_bytes = 8 << 10;

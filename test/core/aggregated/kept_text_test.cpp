@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers about a status that is kept compressed, and about one that was damaged in memory.
+// Answers with a status that is stored compressed, and with one that was damaged in memory.
 #include <doctest/doctest.h>
 
 #include "api_fixture.hpp"
@@ -11,7 +11,7 @@ using http::Method;
 
 namespace {
 
-// As the server writes it.
+// Returns a status as the server writes it.
 std::string long_status() {
   const std::string body = bench::NodeMetricBodies(1, 30).body(0);
   return boost::json::serialize(json_of(body).at("status"));
@@ -23,7 +23,7 @@ struct KeptText : ApiFixture {
     CHECK(report("b", status).status == 201);
   }
 
-  // As a fault of the memory may. The whole text of b is not kept any more.
+  // Damages the stored status of b, as a memory fault may. First other reports remove the uncompressed text of b.
   void damage_b() {
     for (std::size_t i = 0; i < aggregated::RecentTexts::kObjects; ++i) report("a", usage_status(static_cast<int>(i)));
     const_cast<char&>(store.find("b")->kept_status().kept()[20]) ^= 0x10;
@@ -47,7 +47,7 @@ TEST_CASE("a long status comes back byte by byte, in all answers") {
   CHECK(f.store.find("b")->kept_status().kept().size() < f.status.size() / 3);
 }
 
-TEST_CASE("a long status that is sent again is no new version, and another one is") {
+TEST_CASE("a long status that is sent again makes no new version, a changed one does") {
   KeptText f;
   const std::string body = f.get("/b").body;
   CHECK(f.report("b", f.status).body == body);
@@ -82,7 +82,7 @@ TEST_CASE("a list with a damaged status has no end, so no client takes it for a 
   KeptText f;
   f.damage_b();
   CHECK_FALSE(read_json(drain(*f.get("").stream)));
-  // This form has no status.
+  // A table contains no status.
   const http::Headers table = {{"Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}};
   CHECK(json_list(f.get_json("", table), "rows").size() == 2);
 }

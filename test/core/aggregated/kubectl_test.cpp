@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real kubectl against the API. Skipped if it is not installed; KOORD_KUBECTL names another one.
+// The real kubectl with the API. Skipped if kubectl is not installed; KOORD_KUBECTL sets another path.
 #include <doctest/doctest.h>
 
 #include <cstdio>

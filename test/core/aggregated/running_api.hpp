@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Api on a real socket with its loop in a thread. The identity of a client is the header X-Test-User, as long as
-// nothing else authenticates.
+// An Api on a real socket with its loop in a thread. A client's identity is the value of the header X-Test-User, unless
+// the test sets another authentication.
 #pragma once
 
 #include <memory>
@@ -62,7 +62,7 @@ class RunningApi {
   aggregated::Store store_;
   event::Loop loop_;
   aggregated::Api api_;
-  event::WorkerPool workers_{2};  // behind what its tasks use
+  event::WorkerPool workers_{2};  // after the objects that its tasks use
   std::unique_ptr<http::Server> server_;
   std::uint16_t port_ = 0;
   std::thread thread_;

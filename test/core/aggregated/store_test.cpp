@@ -85,7 +85,7 @@ TEST_CASE("two deletions of a name are one change, older than the first creation
   CHECK(changes[0].object->created == kFirst + 1);
 }
 
-TEST_CASE("the store keeps a bounded number of deletions and refuses to go back behind the oldest") {
+TEST_CASE("the store keeps a limited number of deletions and refuses versions before the oldest one") {
   Store store(kFirst, {.objects = 10, .deleted = 2});
   for (const char* name : {"a", "b", "c"}) {
     const auto one = object(name);
@@ -160,7 +160,7 @@ TEST_CASE("an epoch begins above all versions of earlier ones, also on a clock t
   CHECK(first_version(-5, 0) == kLeastVersion);
 }
 
-TEST_CASE("a store gives out no version above its bound, and goes on when that is raised") {
+TEST_CASE("a store makes no version above its bound, and continues when the bound is raised") {
   Store store(kFirst);
   store.reserve(kFirst + 1);
   const auto a = object("a");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of watches, as a reflector of client-go and kubectl get -w read them.
+// Watch events, as client-go's reflector and `kubectl get -w` read them.
 #include "core/aggregated/watch.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ struct WatchFixture : ApiFixture {
   }
 };
 
-// "ADDED a, BOOKMARK": what comes without waiting.
+// Returns the events that are available without waiting: "ADDED a, BOOKMARK".
 std::string events(http::BodyStream& stream) {
   std::string text = drain(stream), events;
   std::size_t begin = 0;
@@ -143,7 +143,7 @@ TEST_CASE("objects that change while the initial events are sent come once") {
   f.report("a", "{}");
   f.report("b", "{}");
   const auto watch = f.watch("");
-  CHECK(watch->next([] {}).state == State::piece);  // a
+  CHECK(watch->next([] {}).state == State::piece);  // object a
   f.report("b", usage_status(1));
   f.report("c", "{}");
   CHECK(events(*watch) == "ADDED b, ADDED c");
@@ -152,7 +152,7 @@ TEST_CASE("objects that change while the initial events are sent come once") {
   CHECK(events(*watch) == "DELETED c");
 }
 
-TEST_CASE("an object that begins or ends to match the selector is added or deleted") {
+TEST_CASE("an object that starts or stops to match the selector is added or deleted") {
   WatchFixture f;
   f.report("a", "{}");
   const auto watch = f.watch("&labelSelector=pool%3Dgold&resourceVersion=" + f.version());
@@ -178,7 +178,7 @@ TEST_CASE("a watch of one name has no events of others") {
   }
 }
 
-TEST_CASE("bookmarks come in a quiet minute if they are allowed, and the watch ends in time") {
+TEST_CASE("allowed bookmarks are sent in a minute without events, and the watch ends at its timeout") {
   WatchFixture f;
   const auto watch = f.watch("&allowWatchBookmarks=true&timeoutSeconds=150&resourceVersion=" + f.version());
   const auto plain = f.watch("&timeoutSeconds=150&resourceVersion=" + f.version());

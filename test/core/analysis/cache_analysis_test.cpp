@@ -19,7 +19,7 @@ CacheWindow window(Subject subject, double usage, double cpi) {
       .subject = subject, .is_counted = true, .usage = usage, .cycles = usage * cpi * 1e9, .instructions = usage * 1e9};
 }
 
-// The cart container beside an etl container that idles, until it slows it down. The CPI alternates a little.
+// A container cart and its neighbour etl, which is idle until it slows cart down. The CPI of cart varies a little.
 struct CacheFixture {
   std::vector<VerdictEvent> next(double cart_cpi, double etl_usage) {
     const double noise = ++windows % 2 == 0 ? 0.02 : -0.02;
@@ -30,7 +30,7 @@ struct CacheFixture {
   void learn(int n = 730) {
     for (int i = 0; i < n; ++i) CHECK(next(1, 0.05).empty());
   }
-  // Windows until a verdict was confirmed; 0: none in a minute and a half.
+  // Returns the number of windows until a verdict is confirmed; 0: no verdict in a minute and a half.
   int confirm() {
     for (int n = 1; n <= 18; ++n)
       if (!next(1.5, 1.5).empty()) return n;
@@ -78,7 +78,7 @@ TEST_CASE_FIXTURE(CacheFixture, "a workload is not judged before an hour, nor be
   CHECK(slow.confirm() == 0);
 }
 
-TEST_CASE_FIXTURE(CacheFixture, "seven windows of twelve with too many cycles are an accident") {
+TEST_CASE_FIXTURE(CacheFixture, "seven of twelve windows with too many cycles cause no verdict") {
   learn();
   for (int i = 0; i < 60; ++i) {
     const bool is_slow = i % 12 < 7;
@@ -86,7 +86,7 @@ TEST_CASE_FIXTURE(CacheFixture, "seven windows of twelve with too many cycles ar
   }
 }
 
-TEST_CASE_FIXTURE(CacheFixture, "windows with a standing verdict do not become usual") {
+TEST_CASE_FIXTURE(CacheFixture, "windows with an active verdict do not change the usual cycles") {
   learn();
   REQUIRE(confirm() > 0);
   const double usual = analysis.save()[1].mean;
@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(CacheFixture, "a slow-down without a change for 20 minutes has
 }
 
 TEST_CASE_FIXTURE(CacheFixture,
-                  "a neighbour that begins long after the cycles rose is no suspect, until they rise with it again") {
+                  "a neighbour that starts long after the cycles rose is not a suspect until they rise with it again") {
   learn();
   for (int i = 0; i < 40; ++i) CHECK(next(1.5, 0.05).empty());
   for (int i = 0; i < 100; ++i) CHECK(next(1.5, 1.5).empty());
@@ -111,8 +111,7 @@ TEST_CASE_FIXTURE(CacheFixture,
   CHECK(confirm() > 0);
 }
 
-TEST_CASE_FIXTURE(CacheFixture,
-                  "cycles that rise without another container are a matter of the container: no verdict") {
+TEST_CASE_FIXTURE(CacheFixture, "cycles that rise without an effect of another container cause no verdict") {
   learn();
   for (int i = 0; i < 60; ++i) CHECK(next(1.5, 0.05).empty());
   CHECK(analysis.standing().empty());
@@ -169,7 +168,7 @@ TEST_CASE_FIXTURE(CacheFixture, "the usual cycles are kept over a restart, and f
   next.at = at + 1h;
   next.analysis.restore(saved, next.at);
   CHECK(next.analysis.save() == saved);
-  // The correlation needs ten minutes of this agent.
+  // The correlation needs ten minutes of samples from this agent.
   for (int i = 0; i < 120; ++i) next.next(1, 0.05);
   CHECK(next.confirm() == 8);
   CacheFixture late;

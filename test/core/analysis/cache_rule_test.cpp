@@ -11,7 +11,7 @@ constexpr Subject kCart = 1, kEtl = 2, kScan = 3;
 constexpr UsualCpi kUsual{1.0, 0.05};
 constexpr double kNoLoad = 0;  // the container's own load does not change
 
-// Half a CPU with 1.5 cycles per instruction.
+// A window of a container that uses half a CPU with 1.5 cycles per instruction.
 CacheWindow slow(double cpi = 1.5, double usage = 0.5) {
   return {.subject = kCart, .is_counted = true, .usage = usage, .cycles = cpi * 1e9, .instructions = 1e9};
 }
@@ -62,7 +62,7 @@ TEST_CASE("no container is accused without a correlation: the container's own co
   CHECK(judge_cache(slow(), kUsual, kNoLoad, {{kEtl, 1.5, 0.2}}).suspects.empty());
 }
 
-TEST_CASE("a container accuses none while its load rises with its cycles") {
+TEST_CASE("a container has no suspect while its own load rises with its cycles") {
   CHECK(judge_cache(slow(), kUsual, 2.1, {{kEtl, 1.5, 0.8}}).kind == Kind::none);
   CHECK(judge_cache(slow(), kUsual, 1.9, {{kEtl, 1.5, 0.8}}).kind == Kind::interfered);
   CHECK(judge_cache(slow(), kUsual, -5, {{kEtl, 1.5, 0.8}}).kind == Kind::interfered);

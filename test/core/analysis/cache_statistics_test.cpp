@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule for caches on synthetic counters of a known cause. Containers and their values were chosen before the first
-// run; the seeds here were not run before the constants were frozen. The figures are printed. The limits for what is
-// found are those that the rule was designed for.
+// Tests the rule for caches with synthetic counters of known causes. Containers and their values were chosen before the
+// first run. The seeds here were first run after the constants were fixed. The test prints its results. Its limits for
+// the detection rate are the design goals of the rule.
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -15,7 +15,7 @@ using namespace koord::analysis;
 
 namespace {
 
-// A sanitizer takes seven times as long.
+// A sanitizer makes this seven times slower.
 constexpr int kNodes = test::kSanitized ? 8 : 40;
 constexpr double kLearnt = 80 * 60, kEnd = kLearnt + 20 * 60;  // seconds
 
@@ -40,7 +40,7 @@ std::vector<Named> verdicts_on(SyntheticNode& node, double end) {
   return found;
 }
 
-// A busy container, and nine others of any kind.
+// Makes a node with a busy container and nine others of any kind.
 SyntheticNode node_of(std::uint64_t seed) {
   SyntheticNode node(seed);
   SyntheticContainer victim = node.any();
@@ -50,7 +50,8 @@ SyntheticNode node_of(std::uint64_t seed) {
   return node;
 }
 
-// One that begins after the victim is known, and another that begins within a minute of it and harms none.
+// Adds a container that begins after the victim's baseline is known, and a harmless one that begins within a minute of
+// it.
 Subject add_antagonist(SyntheticNode& node, double slow_down) {
   SyntheticContainer antagonist = node.any(), decoy = node.any();
   antagonist.pattern = decoy.pattern = Pattern::bursts;
@@ -67,7 +68,7 @@ Subject add_antagonist(SyntheticNode& node, double slow_down) {
 
 struct Tally {
   int found = 0, right = 0, others = 0;
-  double delay = 0;  // in seconds, of all that were found
+  double delay = 0;  // seconds until the verdict, total of all that were found
 };
 
 Tally tally(double slow_down, std::uint64_t first_seed) {
@@ -91,7 +92,7 @@ Tally tally(double slow_down, std::uint64_t first_seed) {
   return all;
 }
 
-// The verdicts on all nodes, each of them false.
+// Counts the verdicts on all nodes. Each is false.
 int accusations(std::uint64_t first_seed, double end, void (*change)(SyntheticNode&)) {
   int n = 0;
   for (int i = 0; i < kNodes; ++i) {
@@ -138,7 +139,7 @@ TEST_CASE("a container with phases of its own accuses no other") {
     }
   });
   std::printf("own phases: %d verdicts about %d phases\n", n, 5 * kNodes);
-  // A neighbour that begins with a phase and ends with it looks like its cause.
+  // A neighbour that begins and ends with a phase looks like its cause.
   CHECK(n <= 0.1 * 5 * kNodes);
 }
 

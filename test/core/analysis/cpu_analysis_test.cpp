@@ -66,7 +66,7 @@ TEST_CASE("a workload with a rule of its own is judged by it, and the others by 
   CHECK(standing() == "1 8 ");
   CHECK(analysis.standing()[0].statistic.threshold == doctest::Approx(0.01));
 
-  // Its rule is another one from now on: its verdict ends with an event, and is confirmed by the new rule.
+  // From now on it has another rule: its verdict ends with an event, and the new rule confirms a verdict again.
   hasty.rules = nullptr;
   const auto events = analysis.add(kBegin + 5s, {service(0.05), other, hasty});
   REQUIRE(events.size() == 1);
@@ -80,7 +80,7 @@ TEST_CASE("a workload with a rule of its own is judged by it, and the others by 
 TEST_CASE("containers of one workload share what is known of its quiet time") {
   CpuAnalysis analysis;
   for (int second = 0; second < 100; ++second) analysis.add(kBegin + second * 1s, {service(0.03)});
-  // Its requests are always held up so long: a new one of the workload is not interfered with because of that.
+  // Its requests always wait this long, so a new container of the workload with the same waits is not interfered with.
   for (int second = 100; second < 110; ++second) {
     const auto events = analysis.add(kBegin + second * 1s, {service(0.03), service(0.03, 7)});
     for (const auto& event : events) CHECK(event.change != Change::confirmed);
@@ -88,7 +88,7 @@ TEST_CASE("containers of one workload share what is known of its quiet time") {
   CHECK(analysis.standing().empty());
 }
 
-TEST_CASE("a container that ends takes its verdict with it") {
+TEST_CASE("the verdict about a container ends with the container") {
   CpuAnalysis analysis;
   for (int second = 0; second < 5; ++second) analysis.add(kBegin + second * 1s, {service(0.05)});
   CHECK(analysis.standing().size() == 1);
@@ -96,7 +96,7 @@ TEST_CASE("a container that ends takes its verdict with it") {
   CHECK(analysis.standing().empty());
 }
 
-TEST_CASE("the wait for a suspect in quiet windows is known, and how much longer it is now") {
+TEST_CASE("a suspect has its wait in quiet windows, and the excess of the present wait") {
   CpuAnalysis analysis;
   const auto add = [&](int second, double waited) { analysis.add(kBegin + second * 1s, {service(waited), hog()}); };
   for (int second = 0; second < 100; ++second) add(second, 0.008);
@@ -108,16 +108,16 @@ TEST_CASE("the wait for a suspect in quiet windows is known, and how much longer
   CHECK(suspect.over_quiet() == doctest::Approx(0.042).epsilon(0.06));
 }
 
-TEST_CASE("all of the wait for a suspect that is new is more than in quiet windows") {
+TEST_CASE("a suspect that is new has no wait in quiet windows") {
   CpuAnalysis analysis;
   for (int second = 0; second < 100; ++second) analysis.add(kBegin + second * 1s, {service(0), hog()});
-  // Longer than it takes to know a workload.
+  // Longer than the time after which a workload is known.
   for (int second = 100; second < 300; ++second) analysis.add(kBegin + second * 1s, {service(0.05), hog()});
   REQUIRE(analysis.standing().size() == 1);
   CHECK(analysis.standing()[0].suspects.at(0).quiet == 0);
 }
 
-TEST_CASE("an analysis that starts during interference knows from the one before what is quiet") {
+TEST_CASE("an analysis that starts during interference uses the saved baselines of the previous one") {
   CpuAnalysis before;
   for (int second = 0; second < 100; ++second) before.add(kBegin + second * 1s, {service(0.004), hog()});
   const std::string kept = write_baselines(before.save(kBegin + 100s));
@@ -132,7 +132,7 @@ TEST_CASE("an analysis that starts during interference knows from the one before
   CHECK(after.standing()[0].statistic.baseline == doctest::Approx(0.004).epsilon(0.1));
   CHECK(after.standing()[0].suspects.at(0).quiet == doctest::Approx(0.004).epsilon(0.1));
 
-  // Without it, interference of some minutes is all that is known, and seems to be quiet.
+  // Without saved baselines the analysis knows only windows with interference, and takes them for quiet ones.
   CpuAnalysis fresh;
   for (int second = 105; second < 405; ++second) fresh.add(kBegin + second * 1s, {service(0.05), hog()});
   CHECK(fresh.standing().empty());
@@ -171,7 +171,7 @@ TEST_CASE("a workload that was not seen for a day is not restored, and one of th
   CHECK(saved[0].seen == kBegin);
 }
 
-TEST_CASE("other rules hold from the next window on, and what is known of quiet time stays") {
+TEST_CASE("new rules apply from the next window on, and the known quiet level stays") {
   CpuAnalysis analysis;
   for (int second = 0; second < 100; ++second) analysis.add(kBegin + second * 1s, {service(0.03), hog()});
   for (int second = 100; second < 105; ++second) analysis.add(kBegin + second * 1s, {service(0.09), hog()});
@@ -199,7 +199,7 @@ TEST_CASE("a baseline of the cluster is the start for a workload that is new, an
   for (int second = 0; second < 100; ++second) elsewhere.add(kBegin + second * 1s, {service(0.03)});
   const std::vector<SavedBaseline> offered = elsewhere.save(kBegin + 100s);
 
-  // Held up as it always is.
+  // Its waits are as long as always.
   CpuAnalysis fresh;
   fresh.adopt(offered, kBegin + 100s);
   for (int second = 101; second < 110; ++second) fresh.add(kBegin + second * 1s, {service(0.03), hog()});

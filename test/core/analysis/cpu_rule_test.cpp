@@ -14,7 +14,7 @@ Suspect by(Subject subject, double waited) { return {SuspectKind::container, sub
 
 Suspect uses(Subject subject, double cpus) { return {SuspectKind::container, subject, 0, cpus}; }
 
-// A small service that is held up by another container.
+// A window of a small service that is held up by another container.
 CpuWindow held_up_service() {
   return {.subject = kCart,
           .run = 0.25,
@@ -40,19 +40,19 @@ TEST_CASE("a service with requests that wait behind another container is interfe
   CHECK(finding.method == Method::exact);
 }
 
-TEST_CASE("less than 1 % of the time is no harm") {
+TEST_CASE("less than 1 % of the time is not interference") {
   CpuWindow window = held_up_service();
   window.held_up = 0.009;
   CHECK(judged(window).kind == Kind::none);
 }
 
-TEST_CASE("a workload that is held up when it is quiet, too, is judged by 2.5 times of that") {
+TEST_CASE("a workload that also waits in quiet times is judged by 2.5 times its quiet level") {
   CHECK(judged(held_up_service(), 0.016).kind == Kind::interfered);
   CHECK(judged(held_up_service(), 0.017).kind == Kind::none);
   CHECK(judged(held_up_service(), 0.001).statistic.threshold == doctest::Approx(0.010));
 }
 
-TEST_CASE("waits without a known cause, and those behind own threads, are no harm by others") {
+TEST_CASE("waits without a known cause, and waits behind own threads, are not interference") {
   CpuWindow window = held_up_service();
   window.unexplained = 0.4;
   CHECK(judged(window).statistic.value < 0.01);
@@ -118,7 +118,7 @@ TEST_CASE("threads beyond the CPUs that a container may use wait through its own
 }
 
 TEST_CASE("threads that wait for each other on CPUs that others use are displaced by these") {
-  // Two threads, two CPUs, of which others have one: one runs, one waits behind it.
+  // Two threads, two CPUs, one of them used by others: one thread runs, the other waits behind it.
   CpuWindow victim{
       .subject = kCart, .run = 1, .wait = 1, .usable_cpus = 2, .held_up = 0.9, .self = 0.8, .others = {by(kEtl, 0.1)}};
   victim.neighbours = {uses(kEtl, 0.75), uses(kWeb, 0.15), {SuspectKind::outside, 0, 0, 0.1}};
@@ -151,7 +151,7 @@ TEST_CASE("others cause waits behind own threads by the part of the CPUs that th
 }
 
 TEST_CASE("others that use a part of the CPUs displace no more than that part beside a surplus of own threads") {
-  // Three threads on two CPUs, of which another container has a tenth.
+  // Three threads on two CPUs, of which another container uses a tenth.
   CpuWindow victim{.subject = kCart, .run = 1.9, .wait = 1.1, .usable_cpus = 2, .held_up = 1, .self = 1.1};
   victim.neighbours = {uses(kEtl, 0.1)};
   const Finding finding = judged(victim);
@@ -181,7 +181,7 @@ TEST_CASE("a container is never charged with less than nothing, also where other
   }
 }
 TEST_CASE("a container that always has something to run is judged by its throughput alone, however little that is") {
-  // A batch of one thread: others take 3 % of it, in waits of some milliseconds.
+  // A batch container with one thread: others take 3 % of its time, in waits of some milliseconds.
   CpuWindow window{
       .subject = kCart, .run = 0.96, .wait = 0.03, .usable_cpus = 2, .held_up = 0.02, .others = {by(kEtl, 0.03)}};
   CHECK(judged(window).kind == Kind::none);
@@ -190,7 +190,7 @@ TEST_CASE("a container that always has something to run is judged by its through
   window.wait = 0.19;
   CHECK(judged(window).statistic.name == "lost_throughput");
   CHECK(judged(window).kind == Kind::interfered);
-  // A service that starves.
+  // A service that gets almost no CPU time.
   window.run = 0.02;
   window.wait = 0.97;
   window.others = {by(kEtl, 0.97)};

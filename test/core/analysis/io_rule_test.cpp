@@ -15,12 +15,12 @@ constexpr Subject kDb = 1, kBulk = 2, kSmall = 3;
 constexpr std::uint32_t kDisk = 254 << 20, kOther = 8 << 20;
 constexpr double kUs = 1e-6, kMs = 1e-3;
 
-// A part of the latencies of n requests that took `mean` each.
+// Returns the part of a subject: `requests` requests with a mean latency of `mean`.
 IoPart part(Subject subject, double requests, double mean) {
   return {SuspectKind::container, subject, requests * mean, requests, 1e6};
 }
 
-// 400 reads/s of 1 ms, of which a bulk writer has 98 %; 0.3 ms when it is quiet.
+// A stream of 400 reads/s that take 1 ms, 98 % of it because of a bulk writer; in quiet times they take 0.3 ms.
 IoStream harmed() {
   return {.device = kDisk,
           .requests = 400,
@@ -74,7 +74,7 @@ TEST_CASE("requests that are not 1.5 times as slow as in quiet times, or not 0.5
   }
 }
 
-TEST_CASE("too few requests prove nothing") {
+TEST_CASE("too few requests cause no verdict") {
   IoStream stream = harmed();
   stream.requests = 9;
   CHECK(judged(stream).kind == Kind::none);

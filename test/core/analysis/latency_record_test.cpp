@@ -19,7 +19,7 @@ SavedLatency latency(const std::string& workload, Time seen = kBegin) {
   return {workload, seen, kDisk, "vda", true, {0.001, 12.5, 30}, {0.25, 3, 20}};
 }
 
-// 200 reads a second that take so long. `is_alone`: they met no requests of others.
+// A container with 200 reads per second of this latency. `is_alone`: no other container had requests.
 IoSubject reader(double ms, bool is_alone, const std::string& workload = "shop/db/app") {
   IoStream stream{.device = kDisk, .requests = 200, .mean = ms / 1000, .p99 = 2 * ms / 1000};
   if (is_alone) {

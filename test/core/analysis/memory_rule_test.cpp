@@ -15,7 +15,7 @@ MemorySharer sharer(Subject subject, double reclaimed, double share) {
   return {SuspectKind::container, subject, reclaimed, share, 0, 0, 1e9 * share};
 }
 
-// 200 refaults/s of 0.2 ms are 40 ms/s.
+// A window with 200 refaults/s of 0.2 ms, which is 40 ms/s.
 MemoryWindow refaulting(MemoryLimit limit, std::vector<MemorySharer> sharers = {}) {
   return {.subject = kCart, .refaults = 200, .read_time = 0.0002, .limit = limit, .sharers = std::move(sharers)};
 }
@@ -40,7 +40,7 @@ TEST_CASE("less than 1 % of the time, or than 2.5 times that of quiet windows, i
   CHECK(judge_memory(refaulting(MemoryLimit::own), 0.017).kind == Kind::none);
 }
 
-TEST_CASE("refaults of unknown cost are no finding") {
+TEST_CASE("refaults of unknown cost cause no finding") {
   MemoryWindow window = refaulting(MemoryLimit::own);
   window.read_time = 0;
   CHECK(judge_memory(window, 0).kind == Kind::none);
@@ -53,7 +53,7 @@ TEST_CASE("a container that meets its own limit is at fault itself, even if othe
   CHECK(finding.self == doctest::Approx(0.040));
 }
 
-TEST_CASE("a limit above it is the fault of the one that needs memory and has much of it") {
+TEST_CASE("for a limit above it, the container that allocates and has much memory is at fault") {
   struct {
     const char* name;
     MemorySharer victim, etl, cache;
@@ -83,7 +83,7 @@ TEST_CASE("a limit above it is the fault of the one that needs memory and has mu
   }
 }
 
-TEST_CASE("a node short of memory is the fault of those that make it reclaim") {
+TEST_CASE("on a node short of memory the containers that cause reclaim are at fault") {
   const Finding finding =
       judge_memory(refaulting(MemoryLimit::node, {sharer(kCart, 10, 0.2), sharer(kEtl, 3000, 0.5)}), 0);
   CHECK(finding.kind == Kind::interfered);
@@ -91,7 +91,7 @@ TEST_CASE("a node short of memory is the fault of those that make it reclaim") {
   CHECK(finding.suspects[0].subject == kEtl);
 }
 
-TEST_CASE("where only kswapd frees pages, those that grow and read again are suspected") {
+TEST_CASE("if only kswapd frees pages, containers that grow and read pages again are suspects") {
   MemorySharer growing = sharer(kEtl, 0, 0.3), still = sharer(kCache, 0, 0.5);
   growing.growth = 50e6;
   still.growth = -10e6;
@@ -138,9 +138,9 @@ TEST_CASE("other rules for memory hold from the next window on") {
 }
 
 TEST_CASE(
-    "an analysis of memory that is restored during interference keeps its quiet level, one that is not is poisoned") {
-  // Reads pages again for 8 ms/s in quiet times, for 15 ms/s now: more than the absolute limit, and not 2.5 times
-  // quiet.
+    "a memory analysis that is restored during interference keeps its quiet level; a new one learns a wrong level") {
+  // It reads pages again for 8 ms/s in quiet times and for 15 ms/s now: above the absolute limit, but less than 2.5
+  // times the quiet value.
   const auto reads = [](double ms_per_second) {
     MemoryWindow window = refaulting(MemoryLimit::own);
     window.read_time = ms_per_second / 1000 / window.refaults;
@@ -162,7 +162,7 @@ TEST_CASE(
   CHECK(after.standing().empty());
   CHECK(offered.standing().empty());
   CHECK(ignorant.standing().size() == 1);
-  // One that has learnt from these windows that 60 ms/s are quiet finds nothing in them.
+  // An analysis that learnt 60 ms/s as quiet from these windows has no finding in them.
   for (int i = 115; i < 300; ++i)
     for (MemoryAnalysis* each : {&after, &ignorant}) each->add(Time(i * 1s), {reads(60)});
   CHECK(after.standing().size() == 1);

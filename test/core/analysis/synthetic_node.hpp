@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SyntheticNode: containers with counters of a known cause, in windows of 5 s. All values come from a seed. Each
-// container has its own cycles per instruction with noise and a slow drift, and its own pattern of CPU use: steady, a
-// wave, or bursts. A container can slow another one down by what it uses, have phases of its own, or share the load of
-// another one.
+// SyntheticNode: containers with counters of known causes, in windows of 5 s. A seed determines all values. Each
+// container has its own CPI (cycles per instruction) with noise and a slow drift, and its own pattern of CPU use:
+// steady, a wave, or bursts. A container can slow another one down by its usage, can have phases of its own, and can
+// share the load of another one.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace koord::analysis {
 
-// The same on each platform, other than the distributions of the library.
+// Random values that are the same on each platform, unlike the distributions of the standard library.
 class SeededValues {
  public:
   explicit SeededValues(std::uint64_t seed) : random_(seed) {}
@@ -39,16 +39,17 @@ enum class Pattern { steady, wave, bursts };
 
 struct SyntheticContainer {
   Pattern pattern = Pattern::steady;
-  double cpi = 1, noise = 0.05, level = 1;        // usual CPI, its noise, CPUs when it is busy
-  double period = 600, phase = 0;                 // of a wave, seconds and radians
+  double cpi = 1, noise = 0.05, level = 1;        // usual CPI, its noise, CPUs used when busy
+  double period = 600, phase = 0;                 // of a wave: seconds and radians
   double busy_seconds = 120, idle_seconds = 120;  // of bursts, on average
   double misses = 1e6;                            // per second of CPU
-  double begins = 0;                              // seconds; it idles before
-  // Windows in which its CPI is higher by a cause of its own.
+  double begins = 0;                              // seconds; idle before
+  // Windows in which the CPI is higher for the container's own reason.
   double own_phase = 0, phase_begins = 0, phase_ends = 0;
-  // In these seconds, too, its load is this many times the usual one, and so is that of the container at this place.
+  // In this time, in seconds, the container's load is `surge` times the usual one, and so is the load of the container
+  // at this index.
   double surge = 1, surge_begins = 0, surge_ends = 0;
-  // It slows this container down, by this part when it is busy.
+  // The index of a container that this one slows down, and by how much when this one is busy.
   int victim = -1;
   double slow_down = 0;
 };
@@ -58,12 +59,12 @@ class SyntheticNode {
   explicit SyntheticNode(std::uint64_t seed) : values_(seed) {}
 
   SeededValues& values() { return values_; }
-  // Subjects are numbered from 1.
+  // Adds a container. Subjects are numbered from 1.
   std::size_t add(const SyntheticContainer& container) {
     states_.push_back({container, 0, container.pattern == Pattern::bursts ? 0.0 : 1e300, false});
     return states_.size() - 1;
   }
-  // With values that are usual for a container.
+  // Returns a container with random values of the usual range.
   SyntheticContainer any() {
     SyntheticContainer one;
     one.pattern = static_cast<Pattern>(static_cast<int>(values_.between(0, 3)));
@@ -92,7 +93,7 @@ class SyntheticNode {
  private:
   struct State {
     SyntheticContainer container;
-    double drift = 0, changes = 0;  // of bursts: when the next one begins or ends
+    double drift = 0, changes = 0;  // of bursts: the time when the next one begins or ends
     bool is_busy = false;
   };
 

@@ -19,7 +19,7 @@ Finding interfered(std::vector<Suspect> suspects = {{SuspectKind::container, kEt
       .kind = Kind::interfered, .statistic = {"held_up_by_others", 0.04, 0.003, 0.01}, .suspects = std::move(suspects)};
 }
 
-// A window each second; i: interfered, q: by its own quota, '.': nothing.
+// Adds one window per second. 'i': interfered, 'q': throttled by its own quota, '.': no finding.
 std::vector<Change> changes(VerdictTracker& tracker, std::string_view windows, int first = 0) {
   std::vector<Change> all;
   for (std::size_t i = 0; i < windows.size(); ++i) {
@@ -46,7 +46,7 @@ TEST_CASE("a verdict is confirmed by three of the last five windows") {
   }
 }
 
-TEST_CASE("findings that are rarer, or of different kinds, confirm nothing") {
+TEST_CASE("rarer findings, or findings of different kinds, confirm no verdict") {
   for (std::string_view windows : {"ii", "i..i..i..i", "iq.iq.iq."}) {
     CAPTURE(std::string(windows));
     VerdictTracker tracker(kCart);
@@ -65,7 +65,7 @@ TEST_CASE("a verdict is cleared ten seconds after the last finding, once") {
   CHECK(tracker.last()->to == kBegin + 2s);
 }
 
-TEST_CASE("single quiet windows do not clear it, and it counts them") {
+TEST_CASE("single quiet windows do not end a verdict, but are counted") {
   VerdictTracker tracker(kCart);
   changes(tracker, "iii.........i.........i");
   REQUIRE(tracker.verdict() != nullptr);
@@ -113,7 +113,7 @@ TEST_CASE("a verdict that stands for long shows what holds the container up now,
   CHECK(tracker.verdict()->suspects[0].kind == SuspectKind::outside);
   CHECK(tracker.verdict()->suspects[0].waited == doctest::Approx(0.04));
   CHECK(tracker.verdict()->windows_over == 1010);
-  // Findings may be rare.
+  // Findings do not have to follow each other at once.
   second += 9;
   add({{SuspectKind::kernel, 0, 0.02, 0}}, 1);
   CHECK(tracker.verdict()->suspects.size() == 1);
@@ -139,7 +139,7 @@ TEST_CASE("figures of two names have no average: those with the last name count,
   CHECK(tracker.verdict()->windows_over == 7);
 }
 
-TEST_CASE("the figure of a verdict is that of its own windows, not of the verdict before") {
+TEST_CASE("the statistic of a verdict is that of its own windows, not of an earlier verdict") {
   VerdictTracker tracker(kCart);
   changes(tracker, "iii");
   Finding throttled{.kind = Kind::self_quota, .statistic = {"held_up_by_others", 0.4, 0, 0.01}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ApiNode: the sources of the data API on a fake node with the pods shop/cart and batch/etl, without an agent.
+// ApiNode: the data sources of the data API on a fake node with the pods shop/cart and batch/etl, without an agent.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -28,7 +28,7 @@ TEST_CASE("the fields of a record have these names and this order") {
         R"("pod":{"uid":"u1","namespace":"shop","name":"web"},"container":"main"})");
 }
 
-TEST_CASE("the fields of an intent have these names and this order, those that no time is known of are left out") {
+TEST_CASE("the fields of an intent have these names and this order; unknown times are left out") {
   const ManualClock clock;
   knob::IntentView intent{.mode = Mode::enforce, .until = Time::max()};
   Decision& decision = intent.decision;

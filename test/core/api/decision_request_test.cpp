@@ -35,7 +35,7 @@ TEST_CASE("decisions are asked for by pod, cgroup, kind, knob, plugin, result, t
   CHECK(query.limit == 3);
 }
 
-TEST_CASE("without parameters it is the newest page of all, and a time may be given as how long ago") {
+TEST_CASE("without parameters the answer is the newest page, and a time may be relative to now") {
   CHECK(parse("")->limit == decision::DecisionQuery::kMostRecords);
   CHECK_FALSE(parse("")->outcome);
   CHECK(parse("since=10m")->since_ns == kClock.wall_ns() - 600'000'000'000);

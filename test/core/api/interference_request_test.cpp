@@ -38,7 +38,7 @@ TEST_CASE("verdicts are asked for by pod, namespace, container, resource, kind, 
   CHECK(request->limit == 3);
 }
 
-TEST_CASE("without a time only standing verdicts are asked for, with one also ended ones") {
+TEST_CASE("without a time the query is for active verdicts, with a time also for ended ones") {
   CHECK(parse("")->state == State::standing);
   CHECK(parse("since=1h")->state == State::any);
   CHECK(parse("since=1h&state=standing")->state == State::standing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts on their way from the store over the data API to the text of koordctl.
+// Verdicts from the store, through the data API, to the output of koordctl.
 #include <algorithm>
 #include <boost/json.hpp>
 
@@ -131,7 +131,7 @@ TEST_CASE("a posted verdict is in the answer with victim, suspects, statistic, m
   CHECK(verdict.at("from").to_number<double>() + 30 == doctest::Approx(verdict.at("to").to_number<double>()));
 }
 
-TEST_CASE("a figure that the plugin does not know is left out, never null and never 0") {
+TEST_CASE("a value that the plugin does not know is left out, and is neither null nor 0") {
   JudgedNode node;
   node.post(about_cart(node.clock.now()));
   const std::string body = node.get(get_interference, "").body;
@@ -139,7 +139,7 @@ TEST_CASE("a figure that the plugin does not know is left out, never null and ne
   CHECK(body.find("null") == std::string::npos);
 }
 
-TEST_CASE("koordctl prints what the answer has: felt, caused, not it, method") {
+TEST_CASE("koordctl prints the parts of the answer: effect, cause, other candidates, method") {
   JudgedNode node;
   node.post(about_cart(node.clock.now()));
   const std::string text = node.text();
@@ -155,7 +155,7 @@ TEST_CASE("koordctl prints what the answer has: felt, caused, not it, method") {
   CHECK_MESSAGE(text.find(" - now  ") != std::string::npos, text);
 }
 
-TEST_CASE("an ended verdict is history: it is shown with a time or a state only") {
+TEST_CASE("an ended verdict is shown only for a query with a time or a state") {
   JudgedNode node;
   node.post(about_cart(node.clock.now()));
   node.clock.advance(20s);
@@ -177,8 +177,7 @@ TEST_CASE("an ended verdict is history: it is shown with a time or a state only"
   CHECK(verdicts_of(node.ask("since=30m")) == 0);
 }
 
-TEST_CASE(
-    "a pod that neither the node nor a verdict has is an error, so a typing error does not read as nothing found") {
+TEST_CASE("a pod that neither the node nor a verdict has is an error, so a typing error is noticed") {
   JudgedNode node;
   CHECK(node.get(get_interference, "pod=cart").status == 200);
   CHECK(node.get(get_interference, "pod=shop/cart").status == 200);
@@ -207,7 +206,7 @@ TEST_CASE("verdicts of the node's own plugins come before those of third parties
   CHECK(answer.at("verdicts").as_array()[0].at("origin") == "own");
 }
 
-TEST_CASE("a limit shows the newest and says that there are older ones") {
+TEST_CASE("with a limit the newest are shown, and the output says that older ones exist") {
   JudgedNode node;
   for (std::uint64_t victim = 10; victim < 13; ++victim) {
     verdict::Record record = about_cart(node.clock.now());
@@ -272,7 +271,7 @@ TEST_CASE("capabilities say for each resource whether it is judged, how, and why
   CHECK(node.ask().at("resources").as_array()[0].at("detail") == "the feature gate InterferenceCollector is off");
 }
 
-TEST_CASE("a verdict of a third party is marked, and what it writes harms no terminal") {
+TEST_CASE("a third-party verdict is marked, and its text cannot send control characters to the terminal") {
   JudgedNode node;
   verdict::Record record = about_cart(node.clock.now());
   record.statistic = {"\x1b[2Jclean", "x\ny", 1e300, verdict::kUnknown, -0.5};

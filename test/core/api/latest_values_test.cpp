@@ -16,7 +16,7 @@ host::PluginStatus plugin(const char* id, Duration period) {
   return status;
 }
 
-// One gauge of an owner, and the age at which it is looked at.
+// A gauge of an owner. The test reads it at a given age.
 struct Table {
   void record(const std::string& owner, const std::string& metric, Time at) {
     const std::uint32_t id = registry.define(owner, {.name = metric, .help = "A value."}).value();

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A page that counts how often it was rendered, on a clock that the test moves.
+// A page that counts how often it was rendered, with a clock that the test moves.
 struct Scraped {
   http::Response ask(const char* encoding = "") {
     std::promise<http::Response> answer;
@@ -42,7 +42,7 @@ TEST_CASE("a page is rendered for the first request in a period, and shared by a
   CHECK(scraped.page.rendered() == 3);
 }
 
-TEST_CASE("two pages are alive at most, however long slow readers hold theirs") {
+TEST_CASE("at most two pages are in memory, however long slow readers keep theirs") {
   Scraped scraped;
   http::Response slow = scraped.ask();
   const http::Response newest = scraped.ask();
@@ -54,7 +54,7 @@ TEST_CASE("two pages are alive at most, however long slow readers hold theirs") 
   CHECK(Scraped::text_of(scraped.ask()) == "page 3\n");
 }
 
-TEST_CASE("a scraper that takes gzip gets it, packed once for all") {
+TEST_CASE("a scraper that accepts gzip gets it, compressed once for all scrapers") {
   Scraped scraped;
   const http::Response packed = scraped.ask("gzip");
   CHECK(http::gunzip(Scraped::text_of(packed), 100).value() == "page 1\n");

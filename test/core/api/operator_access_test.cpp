@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On sockets and processes of this machine; those in cgroups and of other users are in test/node.
+// Uses sockets and processes of this machine. test/node tests processes in cgroups and of other users.
 #include "core/api/operator_access.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ using namespace koord::api;
 
 namespace {
 
-// Both ends of a unix socket, made by this process.
+// Both ends of a unix socket in this process.
 struct Ends {
   Ends() {
     std::array<int, 2> fds{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds of /api/v1/query on a node with 250 pods of three containers.
+// The limits of /api/v1/query on a node with 250 pods of three containers each.
 #include <fstream>
 #include <string>
 #include <vector>
@@ -45,7 +45,7 @@ struct FullNode {
   static store::Options options_in(const TemporaryDirectory& directory) {
     store::Options options;
     options.path = directory / "metrics.db";
-    options.journal_period = 1h;  // it flushes
+    options.journal_period = 1h;  // the test flushes
     return options;
   }
 
@@ -53,7 +53,7 @@ struct FullNode {
   ApiNode api;
 };
 
-// The largest resident set since the last call, in bytes.
+// Returns the largest resident set since the last call, in bytes.
 std::size_t take_peak() {
   std::size_t kib = 0;
   std::ifstream status("/proc/self/status");
@@ -80,7 +80,7 @@ TEST_CASE("samples of all containers beyond the bound are an error that says wha
 
 TEST_CASE("aggregates of more samples than the bound are an error that says what to ask for") {
   FullNode node;
-  const int seconds = 13'400;  // with 750 series more than ten million samples
+  const int seconds = 13'400;  // more than ten million samples in 750 series
   node.measure(seconds);
   CHECK(
       node.error_of("window=12h&agg=avg") ==

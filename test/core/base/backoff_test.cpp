@@ -24,7 +24,7 @@ TEST_CASE("each failure doubles the wait up to the longest, and a success resets
   }
 }
 
-TEST_CASE("those that failed at once spread over all of the first wait") {
+TEST_CASE("clients that failed at the same time retry at times spread over the whole first wait") {
   int in_second[10] = {};
   for (std::uint64_t seed = 0; seed < 10'000; ++seed)
     ++in_second[std::min<std::int64_t>(Backoff(10s, 2min, seed).failed() / 1s, 9)];

@@ -17,7 +17,7 @@ TEST_CASE("shares of a byte budget do not exceed it together, and the error name
   CHECK(budget->used() == 100);
 }
 
-TEST_CASE("a share returns its bytes when it shrinks and when it ends, once if it was moved") {
+TEST_CASE("a share returns its bytes when it shrinks and when it ends, only once if it was moved") {
   const auto budget = std::make_shared<ByteBudget>(100);
   {
     ByteShare one(budget);
@@ -31,7 +31,7 @@ TEST_CASE("a share returns its bytes when it shrinks and when it ends, once if i
   CHECK(budget->used() == 0);
 }
 
-TEST_CASE("a lower limit refuses further bytes and keeps those that are held") {
+TEST_CASE("after the limit was lowered, further bytes are refused and the held ones are kept") {
   const auto budget = std::make_shared<ByteBudget>(100);
   ByteShare share(budget);
   CHECK(share.grow(80));

@@ -14,7 +14,7 @@ TEST_CASE("a rate is growth over elapsed time") {
   CHECK(rate.update({150, 1200}) == 0.0);
 }
 
-TEST_CASE("a counter that shrank was reset and gives no rate until the reading after") {
+TEST_CASE("a counter that decreased was reset and has no rate until the next reading") {
   CounterRate rate(1000);
   rate.update({100, 1000});
   CHECK_FALSE(rate.update({10, 1100}));

@@ -26,7 +26,7 @@ TEST_CASE("a damaged CPU list is refused with the part that is wrong") {
   }
 }
 
-TEST_CASE("CPU sets answer as sets do") {
+TEST_CASE("CPU sets have the usual set operations") {
   CpuSet a = *CpuSet::parse("0-3"), b = *CpuSet::parse("2-5,100");
   CHECK((a | b) == *CpuSet::parse("0-5,100"));
   CHECK((a & b) == *CpuSet::parse("2-3"));

@@ -37,7 +37,7 @@ TEST_CASE("a flat key is found by its whole name only") {
   CHECK_FALSE(find_flat_key(text, "broken"));
 }
 
-TEST_CASE("nearest suggests a near name and nothing for a far one") {
+TEST_CASE("nearest suggests a similar name, and none if no name is similar") {
   CHECK(nearest("nodName", {"nodeName", "roots"}) == "nodeName");
   CHECK(nearest("NodeResourceColector", {"NodeResourceCollector", "PSICollector"}) == "NodeResourceCollector");
   CHECK(nearest("zzz", {"nodeName", "roots"}).empty());

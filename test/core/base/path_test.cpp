@@ -13,7 +13,7 @@ TEST_CASE("a path is below a directory if a slash follows the directory's name")
   CHECK_FALSE(is_at_or_below("kube", "kubepods"));
 }
 
-TEST_CASE("below the empty path is what begins with a slash, and itself") {
+TEST_CASE("below the empty path are itself and every path that begins with a slash") {
   CHECK(is_at_or_below("", ""));
   CHECK(is_at_or_below("/run", ""));
   CHECK_FALSE(is_at_or_below("run", ""));

@@ -13,7 +13,7 @@ using namespace koord;
 
 namespace {
 
-const std::string kLong(100, 'x');  // longer than what a std::string keeps in itself
+const std::string kLong(100, 'x');  // longer than the internal buffer of a std::string
 
 Result<std::string> with_value() { return kLong; }
 Result<std::string> with_error() { return invalid(kLong); }
@@ -59,7 +59,7 @@ TEST_CASE("results move when a vector of them grows") {
   for (int i = 0; i < 100; ++i) CHECK(results[static_cast<std::size_t>(i)].has_value() == (i % 2 == 0));
 }
 
-TEST_CASE("success without a value holds no error, and an error stays one when it is copied or moved") {
+TEST_CASE("success without a value has no error, and an error stays an error when it is copied or moved") {
   CHECK(Result<void>());
   Result<void> failed = invalid(kLong);
   const Result<void> copy = failed;

@@ -9,7 +9,7 @@ using namespace koord;
 
 namespace {
 
-// "SCHEME|HOST|PORT|TARGET", or the error.
+// Returns "SCHEME|HOST|PORT|TARGET", or the error.
 std::string parts_of(std::string_view text) {
   const Result<Url> url = parse_url(text);
   if (!url) return url.error().message();
@@ -72,7 +72,7 @@ TEST_CASE("an encoded text decodes to itself") {
   CHECK(percent_encode("a b/\xC3\xA4~.-_") == "a%20b%2F%C3%A4~.-_");
 }
 
-TEST_CASE("a plus is a space only where the caller says so") {
+TEST_CASE("a plus is a space only if the caller says so") {
   CHECK(*percent_decode("a+b%2b", true) == "a b+");
   CHECK(*percent_decode("a+b%2B", false) == "a+b+");
 }

@@ -34,7 +34,7 @@ TEST_CASE("a budget gives as many descriptors as its limit, and returned ones ag
   CHECK(budget.kept() == 3);
 }
 
-TEST_CASE("those who may have a part only are refused earlier") {
+TEST_CASE("a caller that may use only a part of the budget is refused earlier") {
   DescriptorBudget budget(8);
   for (int i = 0; i < 4; ++i) CHECK(budget.take(kStart, 2));
   CHECK_FALSE(budget.take(kStart, 2));
@@ -63,7 +63,7 @@ TEST_CASE("a shortage with few kept descriptors removes at least one of them") {
   CHECK(one.must_return());
 }
 
-TEST_CASE("a budget grows back step by step when there was no shortage for a minute") {
+TEST_CASE("a budget grows again step by step after a minute without a shortage") {
   DescriptorBudget budget(1000);
   budget.on_shortage(kStart);
   std::size_t kept = 0;

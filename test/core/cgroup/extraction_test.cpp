@@ -47,7 +47,8 @@ TEST_CASE("conversions give the promised unit") {
   CHECK(word("7", Conversion::micro_to_nano) == 7000);
   CHECK(word("9223372036854775807", Conversion::micro_to_nano) == kLargest);
   CHECK(word("9223372036854771712", Conversion::huge_is_unlimited) == -1);
-  CHECK(word("9223372036854710272", Conversion::huge_is_unlimited) == -1);  // 64 KiB pages
+  // v1's value for no limit with pages of 64 KiB
+  CHECK(word("9223372036854710272", Conversion::huge_is_unlimited) == -1);
   CHECK(word("1073741824", Conversion::huge_is_unlimited) == 1073741824);
   CHECK(word("x", Conversion::micro_to_nano) == kAbsent);
 }
@@ -56,7 +57,7 @@ TEST_CASE("a weight becomes the shares it was made from") {
   CHECK(word("1", Conversion::weight_to_shares) == 2);
   CHECK(word("100", Conversion::weight_to_shares) == 2597);
   CHECK(word("10000", Conversion::weight_to_shares) == 262144);
-  CHECK(word("0", Conversion::weight_to_shares) == 2);  // an idle cgroup
+  CHECK(word("0", Conversion::weight_to_shares) == 2);  // the weight of an idle cgroup
 }
 
 TEST_CASE("flat keys are found by their whole name, in any order") {
@@ -98,7 +99,7 @@ TEST_CASE("memory.numa_stat of v1 is in pages, with the children in the hierarch
   CHECK(values[0] % 20 == 0);
 }
 
-TEST_CASE("two lines of memory.numa_stat are added, and without one of them nothing is known") {
+TEST_CASE("two lines of memory.numa_stat are added, and without one of them the sum is unknown") {
   std::vector<KeySpec> keys = {{"anon N0", 0, "inactive_anon active_anon"},
                                {"anon N1", 0, "inactive_anon active_anon"}};
   CHECK(extract(Format::numa, keys, "active_anon N0=1 N1=2\ninactive_anon N0=30 N1=40\n") == Values{31, 42});

@@ -42,7 +42,7 @@ TEST_CASE("io.stat: a device without values is left out, also in front of anothe
   CHECK(stats[0].discard_bytes == kAbsent);
 }
 
-TEST_CASE("io.stat: unknown devices, unknown keys and damaged values cost only themselves") {
+TEST_CASE("io.stat: only unknown devices, unknown keys and damaged values are left out") {
   std::vector<IoStat> stats = parse_io_stat(
       "(unknown) rbytes=5 wbytes=5\n8:0 cost.usage=9 rbytes=x wbytes=3 rios=-1 wios=max\n8: rbytes=1\n:0 rbytes=1\n"
       "rbytes=1\n");
@@ -57,7 +57,7 @@ TEST_CASE("an empty text has no devices") {
   CHECK(parse_blkio("Total 0\n", "Total 0\n").empty());
 }
 
-TEST_CASE("blkio: both files together make what v2 has in one") {
+TEST_CASE("blkio: both files together have the values that v2 has in one file") {
   std::vector<IoStat> stats = parse_blkio(
       "8:0 Read 4096\n8:0 Write 8192\n8:0 Sync 0\n8:0 Async 12288\n8:0 Discard 512\n8:0 Total 12288\nTotal 12288\n",
       "8:0 Read 1\n8:0 Write 2\n8:0 Discard 3\n8:16 Read 4\nTotal 6\n");

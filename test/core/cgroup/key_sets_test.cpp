@@ -15,7 +15,7 @@ WantedKey wanted(std::string_view kernel_key, std::string word = {}) {
 
 }  // namespace
 
-TEST_CASE("files of which the same keys are wanted have one set, and it goes with the last of them") {
+TEST_CASE("files with the same requested keys share one set, which is removed with the last file") {
   KeySets sets;
   KeySets::Set& first = sets.take({Format::flat, {wanted("anon"), wanted("file")}});
   KeySets::Set& second = sets.take({Format::flat, {wanted("anon"), wanted("file")}});

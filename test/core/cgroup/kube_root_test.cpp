@@ -50,14 +50,14 @@ TEST_CASE("if the kubelet reports no cgroupRoot, the directory with pods is the 
   CHECK(choose_kube_root(v2_with(node, {"kubepods/besteffort/podu1/"})) == kCgroupfs);
 }
 
-TEST_CASE("the kubelet's configuration counts, also before its first pod is there") {
+TEST_CASE("the kubelet's configuration is used, even before its first pod exists") {
   NodeTree node;
   CHECK(choose_kube_root(v2_with(node, {"kubepods.slice/"}), kCgroupfs) == kCgroupfs);
   const KubeRoot deep = *kube_root_below(Driver::cgroupfs, "/a/b");
   CHECK(choose_kube_root(v2_with(node, {"a/b/kubepods/podu1/", "kubepods/podu2/"}), deep) == deep);
 }
 
-TEST_CASE("the kubelet's configuration does not count against pods that are elsewhere") {
+TEST_CASE("the kubelet's configuration is not used if the pods are elsewhere") {
   NodeTree node;
   const Layout layout = v2_with(node, {"kubepods/", "kubepods.slice/kubepods-podu1.slice/"});
   CHECK(choose_kube_root(layout, kCgroupfs) == kSystemd);

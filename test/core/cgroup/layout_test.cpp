@@ -72,7 +72,7 @@ TEST_CASE("controllers that only the unified tree has are taken from there") {
   CHECK(layout.directory(Controller::memory, "x") == node.path("cgroup/unified/x"));
 }
 
-TEST_CASE("a v1 mount below a v2 root counts, a cgroup of such a name does not") {
+TEST_CASE("a v1 mount below a v2 root is used, a cgroup with such a name is not") {
   FakeNode node({{"cgroup/cgroup.controllers", "memory pids\n"},
                  {"cgroup/cpuset/tasks", ""},
                  {"cgroup/memory/cgroup.procs", ""}});

@@ -103,7 +103,7 @@ TEST_CASE("kube roots are found at the top and below a kubelet's own cgroup") {
   CHECK(find_kube_roots(*Layout::detect(node.roots())) == std::vector{kSystemd, kKindCgroupfs, kKindSystemd});
 }
 
-TEST_CASE("a kube root with pods goes before an empty one") {
+TEST_CASE("a kube root with pods is preferred to an empty one") {
   FakeNode node(
       {{"cgroup/cpu/kubepods.slice/kubepods-burstable.slice/", ""}, {"cgroup/cpu/kubepods/burstable/podx/", ""}});
   CHECK(find_kube_roots(*Layout::detect(node.roots())) == std::vector{kCgroupfs, kSystemd});

@@ -32,7 +32,7 @@ TEST_CASE("the processes of a v2 cgroup are those of all cgroups below it, sorte
   CHECK(*processes_below(node.layout, "pod1/app/nested") == Pids{12});
 }
 
-TEST_CASE("on v1 one controller's tree is read") {
+TEST_CASE("on v1 the tree of one controller is read") {
   const Node node({{"cgroup/cpu,cpuacct/pod1/cgroup.procs", "5\n"},
                    {"cgroup/cpu,cpuacct/pod1/app/cgroup.procs", "6\n"},
                    {"cgroup/memory/pod1/cgroup.procs", "5\n6\n"}});

@@ -35,7 +35,7 @@ Result<Values> read_once(Reader& reader, std::string_view cgroup, std::string_vi
   return values;
 }
 
-// The same cgroup "g" as each version of cgroups shows it.
+// The same cgroup "g" in each version of cgroups.
 const FakeNode& v1_node() {
   static const FakeNode node({
       {"cgroup/cpuacct/g/cpuacct.usage", "5000000\n"},
@@ -157,7 +157,7 @@ TEST_CASE("a vendor's pressure files are read before the unified tree's: every c
   CHECK(*read_once(reader, "g", "cpu.pressure", {"some_avg10", "some_total_us"}) == Values{300, 9});
 }
 
-TEST_CASE("a cgroup that is not there is gone, a file that is not there is not supported") {
+TEST_CASE("a missing cgroup is gone, a missing file is not supported") {
   Reader reader = reader_of(v2_node());
   Result<Values> gone = read_once(reader, "h", "cpu.max", {"quota_us"});
   CHECK(is_gone(gone.error()));

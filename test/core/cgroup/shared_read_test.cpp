@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests which caller gets which read of a kernel file, and which files are read.
+// Tests which callers share a read of a kernel file, and which files are read.
 #include <doctest/doctest.h>
 
 #include "core/base/manual_clock.hpp"
@@ -48,10 +48,11 @@ struct OnV2 {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(OnV2, "callers that tick together cost one read, whatever each wants out of the file") {
+TEST_CASE_FIXTURE(OnV2,
+                  "callers that tick at the same time share one read, even if they need different keys of the file") {
   Caller first(reader, "cpu.stat", {"nr_periods"});
   Caller second(reader, "cpu.stat", {"nr_throttled", "nr_periods"});
-  Caller third(reader, "cpu.usage", {"usage_ns"});  // the same file of v2
+  Caller third(reader, "cpu.usage", {"usage_ns"});  // the same file on v2
   for (std::uint64_t tick = 1; tick <= 3; ++tick) {
     CHECK(first.read() == Values{10});
     clock.advance(50ms);
@@ -75,7 +76,7 @@ TEST_CASE_FIXTURE(OnV2, "a value that was read long before is not given to anoth
   CHECK(second.at == clock.now());
 }
 
-TEST_CASE_FIXTURE(OnV2, "no caller gets the same read twice, so one that ticks often has a new value each time") {
+TEST_CASE_FIXTURE(OnV2, "no caller gets the same read twice, so a caller that ticks often gets a new value each time") {
   Caller often(reader, "pids.current", {"pids"});
   Caller seldom(reader, "pids.current", {"pids"});
   often.read();
@@ -95,7 +96,7 @@ TEST_CASE_FIXTURE(OnV2, "a key that was not requested before makes the file be r
   CHECK(reads() == 2);
 }
 
-TEST_CASE_FIXTURE(OnV2, "a key of a caller that has closed is no longer there, and its place is used again") {
+TEST_CASE_FIXTURE(OnV2, "a key of a caller that has closed no longer exists, and its place is used again") {
   auto first = std::make_unique<Caller>(reader, "cpu.stat", Keys{"nr_periods"});
   Caller second(reader, "cpu.stat", {"nr_throttled"});
   first.reset();
@@ -149,7 +150,7 @@ TEST_CASE("the costly files of a node are not all read in one tick") {
   CHECK(reader.use().reads == 2 * kCgroups);
 }
 
-TEST_CASE("swap of v1 comes out of the same read as memory.stat") {
+TEST_CASE("v1's swap value is from the same read as memory.stat") {
   FakeNode node({{"cgroup/memory/g/memory.stat", "total_rss 8192\ntotal_swap 512\n"}});
   ManualClock clock;
   Reader reader(*Layout::detect(node.roots()), clock);
@@ -177,12 +178,12 @@ TEST_CASE_FIXTURE(OnV2, "a cgroup made again is another one, also while an old h
   old.read();
   node.remove("cgroup/g");
   CHECK(is_gone(reader.open("g", "pids.current", Keys{"pids"}).error()));
-  node.write("cgroup/g/fresh", "");  // takes the inode that may have become free
+  node.write("cgroup/g/fresh", "");  // may get the inode of the removed file
   node.write("cgroup/g/pids.current", "9\n");
   Caller fresh(reader, "pids.current", {"pids"});
   CHECK(fresh.read() == Values{9});
   clock.advance(1s);
-  CHECK(old.read() == Values{3});  // of the removed file; with a real cgroup the read would fail
+  CHECK(old.read() == Values{3});  // the value of the removed file; a read in a real cgroup would fail
 }
 
 TEST_CASE("where files are not kept each cgroup costs one descriptor in each hierarchy") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads on many threads. One read does not return: a named pipe replaces a file of a cgroup. To open it waits for a
-// writer, as a read of a hung mount waits.
+// Reads on many threads while one read does not return: a named pipe replaces a file of a cgroup. Opening a pipe waits
+// for a writer, as a read of a hung mount waits.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -34,7 +34,7 @@ struct WithPipe {
     REQUIRE(::mkfifo(node.path("cgroup/stuck/pipe").c_str(), 0600) == 0);
     std::filesystem::rename(node.path("cgroup/stuck/pipe"), node.path("cgroup/stuck/pids.current"));
   }
-  // A process that waits for a writer goes on.
+  // Lets a thread continue that waits for a writer.
   void let_go() { UniqueFd writer(::open(node.path("cgroup/stuck/pids.current").c_str(), O_WRONLY | O_CLOEXEC)); }
 
   Result<std::int64_t> read_other() {
@@ -69,9 +69,9 @@ TEST_CASE_FIXTURE(
   };
   std::thread one(read, first), two(read, second);
   CHECK(comes_true([&] { return reported == 1; }));
-  CHECK(returned == 1);  // the other waits for the kernel
+  CHECK(returned == 1);  // the other one waits in the kernel
   CHECK(read_other().value() == 2);
-  read(first);  // at once
+  read(first);  // returns at once
   CHECK(reported == 2);
   CHECK_FALSE(reader.open("stuck", "pids.current", kPids));
   reader.close(second);
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(
   CHECK(reported == 2);
 }
 
-TEST_CASE_FIXTURE(WithPipe, "an open that does not return holds up its caller only") {
+TEST_CASE_FIXTURE(WithPipe, "an open that does not return blocks only its caller") {
   put_pipe();
   std::atomic<int> reported = 0, opened = 0;
   auto open = [&] {

@@ -10,7 +10,7 @@ using namespace koord::child;
 
 namespace {
 
-// The settings of a hook's answer with one field and a rejection, read up to here.
+// Returns the settings that the agent reads from these bytes of a child's answer to a hook's request.
 host::HookSettings settings_of(std::string_view answer) {
   host::HookResponse response(nullptr);
   Unpacker given(answer);
@@ -20,7 +20,7 @@ host::HookSettings settings_of(std::string_view answer) {
 
 }  // namespace
 
-TEST_CASE("an answer's status, text and time are taken as they are") {
+TEST_CASE("an answer's status, text and time are read unchanged") {
   Packer answer;
   answer.add(koord_status{KOORD_E_IO}).add(std::string_view("the disk is full")).add(std::int64_t{1500});
   Unpacker in(answer.bytes());
@@ -37,7 +37,7 @@ TEST_CASE("a child's text is cut at 4096 bytes") {
   CHECK(take_text(in) == std::string(4096, 'x'));
 }
 
-TEST_CASE("a hook's settings are taken as they are, and a field that is cut off sets nothing") {
+TEST_CASE("a hook's settings are read unchanged, and a truncated field sets no value") {
   Packer answer;
   answer.add(std::uint32_t{1}).add(std::string_view("linux.cpu.shares")).add(std::string_view("1024"));
   answer.add(std::uint32_t{1}).add(std::string_view("linux.cpu.quota")).add(0.5);
@@ -51,7 +51,7 @@ TEST_CASE("a hook's settings are taken as they are, and a field that is cut off 
   CHECK_FALSE(cut.rejection);
 }
 
-TEST_CASE("a value or factor that the child's own side would have refused makes the answer a forged one") {
+TEST_CASE("an answer with a value or factor that the child's own side would have refused counts as forged") {
   const auto is_taken = [](std::string_view field, std::string_view value, std::string_view scaled, double factor) {
     Packer answer;
     answer.add(std::uint32_t{1}).add(field).add(value);
@@ -68,7 +68,7 @@ TEST_CASE("a value or factor that the child's own side would have refused makes 
   CHECK_FALSE(is_taken("no.such.field", "1024", "linux.cpu.quota", 0.5));
 }
 
-TEST_CASE("a child's targets are bounded, each has a name, and none comes twice") {
+TEST_CASE("a child's targets are limited in number, have names, and are unique") {
   Packer answer;
   answer.add(std::uint32_t{263});
   for (int i = 0; i < 260; ++i) add_target(answer, {.name = std::to_string(i), .url = "unix:/x"});
@@ -82,7 +82,7 @@ TEST_CASE("a child's targets are bounded, each has a name, and none comes twice"
   CHECK(targets[0].url == "unix:/x");
 }
 
-TEST_CASE("a target comes back as it was sent") {
+TEST_CASE("a target is received as it was sent") {
   const scrape::ScrapeTarget sent{.name = "n",
                                   .url = "https://[::1]/",
                                   .ca_file = "/ca",

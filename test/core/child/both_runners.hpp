@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same calls of services as a plugin in the agent and as one in a child: two hosts on one node, and the calls to
-// one of them go through a channel, as a child's do. A test is a table of rows, one call each. Both runners must give
-// the same status, the same text and the same answer, and each function of the services' tables must have a good and a
-// bad row.
+// Makes the same service calls as a plugin inside the agent and as a plugin in a child. Two hosts run on one node, and
+// the calls to one of them pass through a channel, as those of a child do. A test is a table of rows with one call
+// each. Both runners must return the same status, the same text and the same answer. Each function of the services'
+// tables must have a valid and an invalid row.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -44,13 +44,13 @@ struct Trees {
        {"cgroup/kubepods.slice/kubepods-pod1.slice/cpu.stat", "usage_usec 1\nnr_periods 2\nnr_throttled 3\n"}}};
 };
 
-// A host that knows one pod, and a third party's plugin of it.
+// A host that knows one pod, and a third-party plugin on it.
 struct OneHost {
   FakeHost host;
   service::PluginContext context{host.services(), "com.acme.x", workshop::all_services(),
                                  R"({"a": {"b": 7}, "text": "hello", "on": true, "f": 1.5})",
                                  service::Rights{.host_plugin = false, .files = {}, .cgroups = {}}};
-  std::uint64_t series_of_another = 0;  // of the plugin "test"
+  std::uint64_t series_of_another = 0;  // a series of the plugin "test"
 
   explicit OneHost(const FakeNode& node) : host(node) {
     state::Pod pod;
@@ -66,7 +66,7 @@ struct OneHost {
     REQUIRE(metrics.series(host.abi(), metric, KOORD_NO_SUBJECT, nullptr, 0, 0, &series_of_another) == KOORD_OK);
   }
 
-  // Publishes the other parts of the state: the node, its topology, its NodeSLO and a container outside of pods.
+  // Publishes the other parts of the state: the node, its topology, its NodeSLO, and a container outside of pods.
   void publish_node() {
     state::Container container;
     container.id = "docker://1";
@@ -82,7 +82,7 @@ struct OneHost {
   }
 };
 
-// The far end of a channel, as a child monitor serves it.
+// The other end of a channel, served as a child monitor does.
 class Far {
  public:
   explicit Far(OneHost& one) : one_(one), dispatcher_(one.context, images_) {}
@@ -129,7 +129,7 @@ class Far {
   }};
 };
 
-// The name that the table of a service has for get_service().
+// The name of a service's table for get_service().
 template <class Table>
 inline constexpr const char* kServiceId = nullptr;
 template <>
@@ -157,20 +157,20 @@ inline constexpr const char* kServiceId<koord_svc_state> = "koord.state/1";
 template <>
 inline constexpr const char* kServiceId<koord_svc_verdict> = "koord.verdict/1";
 
-// The functions of services that were called, each as its service and its place in the table.
+// The called functions of services, each with its service and its offset in the table.
 class CalledFunctions {
  public:
   using Function = std::pair<std::string, std::size_t>;
 
   void add(const Function& function, bool succeeded) { (succeeded ? good_ : bad_).insert(function); }
-  // A function without a result: its row knows whether the arguments were good.
+  // Adds a function without a result. Only the row knows whether its arguments were valid.
   void add(const Function& function) { unknown_.insert(function); }
   void end_row(bool good) { (good ? good_ : bad_).merge(std::exchange(unknown_, {})); }
 
-  // Checks that each function of the table succeeded in a row and failed in another.
+  // Checks that each function of the table succeeded in one row and failed in another.
   template <class Table>
   void check_all_of() const {
-    constexpr std::size_t kFirst = 2 * sizeof(std::uint32_t);  // behind struct_size and rsv
+    constexpr std::size_t kFirst = 2 * sizeof(std::uint32_t);  // after struct_size and rsv
     for (std::size_t at = kFirst; at < sizeof(Table); at += sizeof(void (*)())) {
       const Function function(kServiceId<Table>, at);
       const std::size_t number = (at - kFirst) / sizeof(void (*)()) + 1;
@@ -191,7 +191,7 @@ class Side {
   Side(OneHost& one, service::PluginSide& plugin, CalledFunctions& called)
       : Side(one, plugin.host(), plugin.host(), called) {}
 
-  // The same tables, called with this as the host.
+  // Returns the same tables with another host pointer for the calls.
   Side with_host(const koord_host* host) const { return Side(one_, tables_, host, called_); }
   const koord_host* host() const { return host_; }
   std::uint64_t series_of_another() const { return one_.series_of_another; }
@@ -244,10 +244,10 @@ class Side {
   CalledFunctions& called_;
 };
 
-// The expected status of a row that calls a function without a status, with bad arguments: it gives 0, NULL or nothing.
+// The expected status of a row with invalid arguments for a function that returns no status: 0, NULL or void.
 inline constexpr koord_status kNothing = 1;
 
-// The answer to the call of a row: the status, and what the function wrote, as text.
+// The result of a row's call: the status, and the written values as text.
 struct Reply {
   koord_status status;
   std::string answer = {};
@@ -262,10 +262,10 @@ struct Row {
   const char* name;
   std::function<Reply(const Side&)> call;
   koord_status expected;
-  std::optional<std::string> answer = {};  // not checked unless given, except for the same in both runners
+  std::optional<std::string> answer = {};  // nullopt: any answer, if it is the same in both runners
 };
 
-// The answer of a function that stores one value, which begins as 77.
+// Returns the answer of a function that stores one value. The value is 77 before the call.
 template <class Value, class Call>
 Reply value_of(Call call) {
   Value value = 77;
@@ -273,8 +273,8 @@ Reply value_of(Call call) {
   return {status, value};
 }
 
-// The answer of a function that fills a buffer: the needed size, which begins as 77, and the text. A failed call must
-// leave the buffer as it is.
+// Returns the answer of a function that fills a buffer: the needed size, which is 77 before the call, and the text. A
+// failed call must leave the buffer unchanged.
 template <class Call>
 Reply bytes_of(Call call, std::uint64_t cap = 256) {
   std::string buffer(256, '#');
@@ -290,7 +290,7 @@ inline std::string error_text(service::PluginSide& plugin) {
   return error ? error->text : "";
 }
 
-// Both runners, and what a plugin sees of them.
+// Calls host functions in both runners, and checks that the status, the answer and the error text are the same.
 struct BothRunners {
   Trees trees;
   OneHost near_host{trees.node}, far_host{trees.node};
@@ -320,13 +320,13 @@ struct BothRunners {
   }
 };
 
-// The services that have a table of rows in any of the tests.
+// The services with a table of rows in any of the tests.
 inline std::set<std::string>& services_with_rows() {
   static std::set<std::string> services;
   return services;
 }
 
-// The rows of these services' functions.
+// Rows for the functions of these services.
 template <class... Tables>
 class RowsOf {
  public:

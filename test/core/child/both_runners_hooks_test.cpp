@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The response of a runtime hook with good and bad fields, in both runners: the hook gets the same status and text, and
-// the agent gets the same settings, also from a child that did not check them.
+// The response of a runtime hook with valid and invalid fields, in both runners. The hook gets the same status and
+// text, and the agent gets the same settings, even from a child that did not check them.
 #include <cmath>
 
 #include "core/child/answers.hpp"
@@ -33,7 +33,7 @@ FieldAnswer answer_of(service::PluginSide& plugin, const FieldRow& row) {
   return {status, std::move(text), response.close()};
 }
 
-// The agent's reading of a child's answer; not `complete`: the child has not checked it, and is ended.
+// The agent's parsing of a child's answer. `complete` is false: the child has not checked it, and is killed.
 struct FromChild {
   host::HookSettings settings;
   bool complete;
@@ -132,7 +132,7 @@ FromChild scales_from_child(const std::string& field, double factor) {
   return from_child(packed);
 }
 
-// An answer that rejects with this text.
+// Returns the rejection that the agent reads from a child's answer with this text.
 std::optional<std::string> rejection_from_child(const std::string& why) {
   child::Packer packed;
   packed.add(std::uint32_t{0}).add(std::uint32_t{0}).add(std::uint32_t{1}).add(std::string_view(why));

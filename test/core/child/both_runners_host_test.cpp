@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord_host itself in both runners: the services that it finds, its log and its errors.
+// koord_host itself in both runners: its services, log and errors.
 #include "core/log/capture.hpp"
 #include "test/core/child/both_runners.hpp"
 
@@ -12,7 +12,8 @@ const void* find_table(const Side& side, const char* id) { return side.host()->g
 
 std::uint32_t size_of_table(const void* table) { return table ? *static_cast<const std::uint32_t*>(table) : 0; }
 
-// The last line of the log without its time. A child's lines come without an answer, so a call is made behind.
+// Returns the last log line without its time. A child does not wait for log lines, so this makes another call after
+// them.
 std::string logged(const Side& side, std::int32_t level, koord_str message) {
   const log::Capture log;
   side.host()->log(side.host(), level, message);

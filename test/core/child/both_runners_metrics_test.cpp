@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.metrics/1 with good and bad arguments, in both runners.
+// koord.metrics/1 with valid and invalid arguments, in both runners.
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -71,7 +71,7 @@ Reply samples(const Side& side, std::string_view metric, std::uint32_t cap = 4) 
   return {status, answer.str()};
 }
 
-// A batch of one histogram with the bounds 1 and 2.
+// Appends a batch of one histogram with the bounds 1 and 2.
 koord_status append_histogram(const Side& side, std::vector<std::uint64_t> cumulative) {
   const double bounds[] = {1, 2};
   koord_metric_desc wanted = desc("acme_h", KOORD_HISTOGRAM);
@@ -208,7 +208,7 @@ TEST_CASE("koord.metrics/1 gives a plugin in the agent and one in a child the sa
 TEST_CASE("a child's query sees what the child appended before, as a plugin's in the agent does") {
   BothRunners both;
   const Side& side = both.far_side;
-  both.far.remote().set_in_call(true);  // the batch is not reported
+  both.far.remote().set_in_call(true);  // then the host does not report the batch
   REQUIRE(append(side, 42, series(side, "acme_a")) == KOORD_OK);
   CHECK(aggregate(side).answer == "1 row: 42 of 1");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.fs/1, koord.cgroup/1 and koord.capabilities/1 with good and bad arguments, in both runners.
+// koord.fs/1, koord.cgroup/1 and koord.capabilities/1 with valid and invalid arguments, in both runners.
 #include "test/core/child/both_runners.hpp"
 
 using namespace koord;
@@ -22,7 +22,7 @@ Reply open(const Side& side, std::string_view dir, std::string_view file, std::v
   });
 }
 
-// Reads a file that was opened with one key. The value and its time begin as 77.
+// Reads a file that was opened with one key. The value and its time are 77 before the call.
 Reply read_value(const Side& side, std::uint64_t handle) {
   std::int64_t value = 77;
   std::uint64_t read_ns = 77;

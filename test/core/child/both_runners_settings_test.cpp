@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.kv/1, koord.config/1 and koord.clock/1 with good and bad arguments, in both runners.
+// koord.kv/1, koord.config/1 and koord.clock/1 with valid and invalid arguments, in both runners.
 #include "test/core/child/both_runners.hpp"
 
 using namespace koord;
@@ -31,7 +31,7 @@ Reply config_json(const Side& side, std::uint64_t cap = 256) {
   return bytes_of([&](auto... buffer) { return side.call(&koord_svc_config::json, buffer...); }, cap);
 }
 
-// The clocks of both hosts stand still, but wall and host time of a node differ.
+// Returns the time of one clock. The clocks of both hosts do not move; wall time and host time differ.
 Reply time(const Side& side, std::uint64_t (*koord_svc_clock::*clock)(const koord_host*)) {
   const std::uint64_t now_ns = side.call(clock);
   return {now_ns ? KOORD_OK : kNothing, now_ns};

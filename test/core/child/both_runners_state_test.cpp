@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.state/1 with good and bad arguments, in both runners.
+// koord.state/1 with valid and invalid arguments, in both runners.
 #include "core/log/capture.hpp"
 #include "test/core/child/both_runners.hpp"
 
@@ -8,7 +8,7 @@ using namespace koord::test;
 
 namespace {
 
-// An acquired snapshot.
+// An acquired snapshot, released at the end.
 class Held {
  public:
   explicit Held(const Side& side) : side_(side) {
@@ -36,7 +36,7 @@ Reply node(const Side& side, const koord_snapshot* snapshot) {
   return {KOORD_OK, text(node->name) + " " + text(node->labels[0].key) + "=" + text(node->labels[0].value)};
 }
 
-// The counts begin as 77.
+// The counts are 77 before the call.
 template <class Record>
 Reply list(const Side& side,
            const Record* (*koord_svc_state::*list)(const koord_snapshot*, std::uint32_t*, std::uint32_t*),
@@ -63,8 +63,8 @@ Reply node_slo(const Side& side, const koord_snapshot* snapshot) {
   return {slo.n ? KOORD_OK : kNothing, text(slo)};
 }
 
-// Releases it, and shows what the log says of that. A child's lines come without an answer, so another call is made
-// behind.
+// Releases the snapshot and returns the log line about it. A child does not wait for log lines, so this makes another
+// call.
 Reply release(const Side& side, const koord_snapshot* snapshot, koord_status expected) {
   const log::Capture log;
   side.call(&koord_svc_state::release, snapshot);
@@ -146,7 +146,7 @@ const RowsOf<koord_svc_state> kRows = {
 TEST_CASE("koord.state/1 gives a plugin in the agent and one in a child the same answer") { kRows.check(); }
 
 TEST_CASE("an unknown or empty part of the state is NULL in both runners") {
-  BothRunners both;  // it knows only a pod
+  BothRunners both;  // it knows only one pod
   for (const Side& side : {both.near_side, both.far_side}) {
     const Held snapshot(side);
     CHECK(node(side, snapshot).status == kNothing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.knobs/1, koord.evict/1 and koord.audit/1 with good and bad arguments, in both runners.
+// koord.knobs/1, koord.evict/1 and koord.audit/1 with valid and invalid arguments, in both runners.
 #include "core/log/capture.hpp"
 #include "test/core/child/both_runners.hpp"
 

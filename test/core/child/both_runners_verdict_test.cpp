@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord.verdict/1 with good and bad arguments, in both runners.
+// koord.verdict/1 with valid and invalid arguments, in both runners.
 #include "core/log/capture.hpp"
 #include "test/core/child/both_runners.hpp"
 #include "test/core/service/verdict_records.hpp"
@@ -48,7 +48,7 @@ std::string described(const koord_verdict& verdict) {
   return line;
 }
 
-// The verdicts of an acquired list. The counts begin as 77.
+// Returns the verdicts of an acquired list. The counts are 77 before the call.
 Reply listed(const Side& side, const koord_verdict_list* list) {
   std::uint32_t n = 77, stride = 77;
   const koord_verdict* verdicts = side.get(&koord_svc_verdict::verdicts, list, &n, &stride);

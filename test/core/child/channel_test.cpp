@@ -34,7 +34,7 @@ struct Pair {
   }
 };
 
-// Open descriptors of /dev/zero and of the file in memory below.
+// Counts open descriptors of /dev/zero and of the memory file below.
 std::size_t open_descriptors() {
   const auto all = std::filesystem::directory_iterator("/proc/self/fd");
   return static_cast<std::size_t>(std::count_if(begin(all), end(all), [](const auto& descriptor) {
@@ -44,7 +44,7 @@ std::size_t open_descriptors() {
   }));
 }
 
-// A packet as a hostile child may send it: these bytes, with this descriptor.
+// Sends a packet as a hostile child may do: these bytes with this descriptor.
 void send_raw(int socket, std::string_view bytes, int fd) {
   iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -81,7 +81,7 @@ TEST_CASE_FIXTURE(Pair, "a descriptor travels with a message") {
   CHECK((*message)->fd.get() > null.get());
 }
 
-TEST_CASE_FIXTURE(Pair, "nothing is not an error, the end is") {
+TEST_CASE_FIXTURE(Pair, "no message is not an error, but the end of the channel is") {
   auto nothing = there.receive(1ms);
   REQUIRE(nothing);
   CHECK_FALSE(*nothing);
@@ -137,6 +137,6 @@ TEST_CASE_FIXTURE(Pair, "invalid packets are refused, and leave no descriptor op
     send_raw(here.fd(), row.bytes, row.fd);
     CHECK_FALSE(there.receive(1s));
   }
-  // A thread of its own closes what was received, because that may block.
+  // Another thread closes the received descriptors, because close() may block.
   CHECK(eventually([] { return open_descriptors() == 2; }));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's children, threads and capabilities, as the kernel shows them.
+// Children, threads and capabilities of this process, as the kernel reports them.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace koord::test {
 
-// The processes that koord-plugin-host runs in below this one.
+// Returns the descendants of this process that run koord-plugin-host.
 inline std::vector<pid_t> children() {
   std::vector<pid_t> found;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -24,7 +24,7 @@ inline std::vector<pid_t> children() {
   return found;
 }
 
-// How many threads of this process have this name and state: S waits, R wants a CPU.
+// Counts the threads of this process with this name and state: S sleeps, R is runnable.
 inline int threads_in_state(const std::string& name, char state) {
   int count = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -35,7 +35,7 @@ inline int threads_in_state(const std::string& name, char state) {
   return count;
 }
 
-// One of a process' sets, "CapEff:" and so on.
+// Returns one of a process' capability sets, such as "CapEff:".
 inline CapabilityMask capabilities_of(pid_t pid, std::string_view set) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A third party's plugin in a child of its own: real processes, the real manager, the real services.
+// A third-party plugin in its own child, with real processes, the real manager and the real services.
 #include "core/child/child_runner.hpp"
 
 #include <doctest/doctest.h>
@@ -65,7 +65,7 @@ struct ChildRunnerFixture {
 
   void play(const std::string& part, std::function<void(config::PluginSettings&)> change = {}) {
     config::PluginSettings settings = stage.settings().defaults;
-    settings.period = 100ms;  // a slow machine must not miss deadlines by itself
+    settings.period = 100ms;  // long enough for a slow machine
     settings.config_json = R"({"part": ")" + part + R"("})";
     if (change) change(settings);
     stage.settings().settings[kActor] = settings;
@@ -74,7 +74,7 @@ struct ChildRunnerFixture {
   PluginStatus status() { return stage.status(kActor); }
   bool await(PluginState state) { return stage.await(kActor, state); }
   double count() { return stage.host().value("actor_count").value_or(0); }
-  // All of it runs, and the actor ticks.
+  // Returns whether all of it runs and the actor ticks.
   bool counts() {
     if (!await(PluginState::running)) return false;
     double before = count();
@@ -179,7 +179,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that closes its channels is ended
   CHECK(eventually([&] { return status().restarts >= 1; }));
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that closes its output goes on, without a busy loop") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that closes its output continues, without a busy loop") {
   play("mute");
   REQUIRE(counts());
   CHECK(eventually([] { return test::threads_in_state("child", 'S') == 2; }));
@@ -204,8 +204,8 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "acceptance 12: an advisor in a child that
   CHECK(count() == -1);
 }
 
-// A sanitizer's shadow is more than any plugin may have.
-TEST_CASE_FIXTURE(ChildRunnerFixture, "where no cgroup limits a child's memory, the kernel limits what it may map" *
+// A sanitizer's shadow memory exceeds the limit of any plugin.
+TEST_CASE_FIXTURE(ChildRunnerFixture, "without a cgroup that limits a child's memory, the kernel limits its mappings" *
                                           doctest::skip(test::kSanitized)) {
   play("count", [](auto& settings) { settings.max_memory = 64 << 20; });
   REQUIRE(counts());
@@ -235,7 +235,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child may look at the machine and not c
   CHECK(count() == EPERM);
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "a child has no capability but those it was allowed, in no set") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a child has only the allowed capabilities in each of its sets") {
   play("count", [](auto& settings) { settings.capabilities = *parse_capabilities("CAP_SYS_NICE,CAP_PERFMON"); });
   REQUIRE(counts());
   for (pid_t pid : test::children()) {
@@ -253,8 +253,9 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child has no capability unless the conf
       CHECK_MESSAGE(test::capabilities_of(pid, set) == 0, set);
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture,
-                  "a system call that takes a capability is denied to those without it before the kernel looks at it") {
+TEST_CASE_FIXTURE(
+    ChildRunnerFixture,
+    "a system call that needs a capability is denied to plugins without it before the kernel executes it") {
   play("bpf");  // an empty request
   CHECK(eventually([&] { return count() != 0; }));
   CHECK(count() == EPERM);
@@ -266,13 +267,13 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a system call is let through to those wit
   CHECK(count() == EINVAL);
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "a constructor has no more than the plugin will have") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "a constructor has no more rights than the plugin will have") {
   play("constructed", [](auto& settings) { settings.capabilities = *linux_capability("CAP_SYS_NICE"); });
   CHECK(eventually([&] { return count() != 0; }));
   CHECK(count() == static_cast<double>(*linux_capability("CAP_SYS_NICE")));
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "a child goes before the agent when memory is short") {
+TEST_CASE_FIXTURE(ChildRunnerFixture, "when memory is short, the kernel kills a child before the agent") {
   play("count");
   REQUIRE(counts());
   for (pid_t pid : test::children()) {
@@ -282,7 +283,8 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child goes before the agent when memory
   }
 }
 
-TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that fills the ring faster than it is read hears of it and goes on") {
+TEST_CASE_FIXTURE(ChildRunnerFixture,
+                  "a child that fills the ring faster than it is read is informed of it and continues") {
   play("flood");
   CHECK(eventually([&] { return contains(status().last_error, "the batch is dropped"); }));
   CHECK(await(PluginState::running));
@@ -356,8 +358,8 @@ TEST_CASE("without a koord-plugin-host the plugin is refused, and says what was 
 TEST_CASE_FIXTURE(ChildRunnerFixture,
                   "the agent's cost of a child's requests is charged to it, and its requests wait at the limit") {
   stage.host_node().write("proc/flood", std::string(900'000, 'x'));
-  // A session lasts three periods, as its tick is late. The agent spends a second's worth of so low a limit in it on
-  // any machine.
+  // A session lasts three periods, because its tick is late. On any machine the agent uses more CPU time in it than
+  // this low limit allows per second.
   constexpr std::uint64_t kMillis = 10;
   constexpr Duration kWorth = 10ms;
   play("flood requests", [](auto& settings) {
@@ -384,7 +386,7 @@ TEST_CASE_FIXTURE(ChildRunnerFixture, "a child that sends a descriptor which is 
   CHECK(eventually([&] {
     return contains(status().last_error + status().reason, "it sent a descriptor, expected none but of memory");
   }));
-  REQUIRE(await(PluginState::parked));  // each of its processes did so
+  REQUIRE(await(PluginState::parked));  // each of its processes failed in this way
   stage.apply("Actor=false");
   REQUIRE(await(PluginState::disabled));
   play("count");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confined: the plugin "prober" in a process that has all layers of this kernel, or lacks some. It tries what it must
-// not do, and shows the results as metrics. Needs root.
+// Confined: the plugin "prober" in a process with all isolation layers of this kernel, or without some. The plugin
+// tries forbidden operations and reports the results as metrics. Needs root.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ using namespace std::chrono_literals;
 inline constexpr const char* kProber = "com.example.prober";
 inline constexpr std::uint32_t kFirstUid = 2'000'100'000;
 
-// A directory that ends with the test.
+// A directory that is removed with the object.
 class Scratch {
  public:
   Scratch() {
@@ -77,7 +77,7 @@ struct Confined {
     return options;
   }
 
-  // Makes "FOLDER/file" beside the state directory, which every user may read.
+  // Makes "FOLDER/file" next to the state directory, readable for every user.
   void write_file(const std::string& folder) {
     const std::string path = state.path() + "/" + folder;
     std::filesystem::create_directory(path);

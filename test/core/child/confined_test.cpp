@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers of a third party's plugin, all that this kernel has or some. Needs root.
+// The isolation layers of a third-party plugin: all that this kernel has, or some of them. Needs root.
 #include <doctest/doctest.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -32,7 +32,7 @@ using test::Scratch;
 
 namespace {
 
-// Removes a capability from this thread as long as this object exists.
+// Removes a capability from this thread while the object exists.
 class Without {
  public:
   explicit Without(unsigned capability) : bit_(CapabilityMask{1} << capability) { set(false); }
@@ -50,7 +50,8 @@ class Without {
   const CapabilityMask bit_;
 };
 
-// Returns the error of landlock_abi() in a thread with a seccomp filter that answers its system call with this errno.
+// Returns the error of landlock_abi() in a thread with a seccomp filter that makes its system call fail with this
+// errno.
 std::string landlock_error_behind_filter(std::uint32_t error) {
   std::string message = "the filter cannot be installed";
   std::thread([&] {
@@ -68,7 +69,7 @@ std::string landlock_error_behind_filter(std::uint32_t error) {
   return message;
 }
 
-// System calls that every child is denied, whatever layers the node has.
+// Checks the system calls that are denied to every child, with any layers.
 void check_system_calls(Confined& confined) {
   for (const char* name : {"kill_parent",
                            "kill_all",
@@ -111,7 +112,7 @@ void check_system_calls(Confined& confined) {
   CHECK(confined.probe("death_signal") == SIGKILL);
 }
 
-// Actions that a plugin with a user of its own, or one with rules for files, cannot do.
+// Checks operations that are denied to a plugin with its own user or with rules for files.
 void check_files(Confined& confined) {
   CHECK(confined.probe("dumpable") == 0);
   CHECK(confined.probe("chmod_program") == EPERM);
@@ -126,7 +127,7 @@ void check_files(Confined& confined) {
 }  // namespace
 
 TEST_CASE_FIXTURE(Confined,
-                  "a plugin with all layers can neither look into, signal, limit nor leave anything but its own") {
+                  "a plugin with all layers can only read, signal, limit and change its own processes and files") {
   start([](auto& settings) { settings.max_processes = 64; });
   REQUIRE(runs());
   check_system_calls(*this);
@@ -169,7 +170,7 @@ TEST_CASE("a seccomp profile that forbids Landlock is named as the reason") {
   CHECK(landlock_error_behind_filter(ENOSYS).ends_with(", or " + reason));
 }
 
-TEST_CASE("without a user of its own Landlock keeps the plugin from files") {
+TEST_CASE("without its own user Landlock keeps the plugin from files") {
   if (!has_landlock()) {
     MESSAGE("SKIPPED: this kernel has no Landlock");
     return;
@@ -195,7 +196,7 @@ TEST_CASE("an agent without CAP_SETUID says so, and system calls are filtered al
   CHECK(confined.stage.status(kProber).isolation->missing.at(IsolationLayer::uid) == "the agent lacks CAP_SETUID");
 }
 
-TEST_CASE("every older Landlock gives what it has") {
+TEST_CASE("every older Landlock is used with the features that it has") {
   if (!has_landlock()) {
     MESSAGE("SKIPPED: this kernel has no Landlock");
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cgroups that lack a controller or cannot be locked. Needs root.
+// Cgroups without a controller, or without a lock. Needs root.
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ using cgroup::Controller;
 
 namespace {
 
-// Counts how often a directory is opened: each attempt to make and lock a cgroup does it once.
+// Counts how often a directory is opened, which happens once for each attempt to make and lock a cgroup.
 class Opens {
  public:
   explicit Opens(const std::string& directory) {
@@ -44,7 +44,7 @@ class Opens {
   UniqueFd fd_{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
 };
 
-// A tree of plain files looks like cgroup v1, of a kernel without any file.
+// A tree of plain files. It looks like cgroup v1 on a kernel without any cgroup file.
 struct PlainTree {
   std::string folder = std::filesystem::temp_directory_path() / ("koord-test-plain-" + std::to_string(::getpid()));
   const std::string id = "koord-test", plugins = "/" + std::string(kPluginsCgroup) + "/";
@@ -69,7 +69,7 @@ TEST_CASE_FIXTURE(PlainTree, "a cgroup without the file of a limit is made once,
 }
 
 TEST_CASE_FIXTURE(PlainTree, "a cgroup that cannot be locked is a problem in words") {
-  std::filesystem::create_directory(folder + "/pids");  // that of the child's own cgroup
+  std::filesystem::create_directory(folder + "/pids");  // where the child's own cgroup is made
   std::filesystem::create_directories(folder + "/memory" + plugins);
   std::ofstream(folder + "/memory" + plugins + id) << "no directory\n";
   const cgroup::Layout tree = layout();

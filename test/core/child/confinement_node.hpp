@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin with limits on this machine's kernel, and processes that wait.
+// A plugin with limits on this machine's kernel, and waiting processes.
 #pragma once
 
 #include <unistd.h>
@@ -26,14 +26,14 @@ struct Node {
   std::string file(cgroup::Controller controller, const std::string& name) {
     return layout.directory(controller, plugin()) + "/" + name;
   }
-  // In the plugin's cgroup, or in that of one of its children.
+  // Returns whether the process is in the cgroup of the plugin or of one of its children.
   bool is_member(cgroup::Controller controller, pid_t pid) {
     const auto members = cgroup::members_of(layout.directory(controller, plugin()));
     return members && std::find(members->pids.begin(), members->pids.end(), pid) != members->pids.end();
   }
 };
 
-// A process that waits for a signal to go on.
+// A process that waits for a signal before it continues.
 class Waiting {
  public:
   explicit Waiting(const std::function<void()>& then) {

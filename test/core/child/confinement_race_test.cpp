@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Children of a plugin that start and end at the same time as others, and as other agents. Needs root.
+// Children of a plugin that start and end at the same time as other children and other agents. Needs root.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -20,7 +20,7 @@ using test::ChildProcess;
 
 namespace {
 
-// A tree of cgroups of the test's own: in that of the machine, agents of other tests have cgroups.
+// A separate tree of cgroups: the machine's tree has cgroups of other tests' agents.
 class OwnTree {
  public:
   explicit OwnTree(const cgroup::Layout& machine) {
@@ -50,17 +50,17 @@ class OwnTree {
  private:
   test::RealCgroup top_{"tree"};
   std::string folder_ = std::filesystem::temp_directory_path() / ("koord-test-" + std::to_string(::getpid()));
-  std::string pids_;  // of v1
+  std::string pids_;  // the directory of v1
 };
 
-// Acts as agents that start meanwhile, until it is killed.
+// Does the same as agents that start in the meantime, until it is killed.
 void sweep_for_ever(const cgroup::Layout& layout) {
   for (;;) end_orphans(layout);
 }
 
-// Puts a process into a new confinement of the plugin. Returns what is wrong; empty: all limits hold.
+// Puts a process into a new confinement of the plugin. Returns the problem; empty if all limits are set.
 std::string confine_one(Node& node) {
-  Waiting member([] {});  // before the locks, which it would inherit
+  Waiting member([] {});  // forked before the locks are taken, because it would inherit them
   Confinement confinement(node.layout, node.id, {.memory_bytes = 64 << 20, .cpu_millis = 500, .processes = 64});
   confinement.add(member.process().pid());
   if (!confinement.problems().empty()) return confinement.problems();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of a plugin's process, on this machine's kernel. Needs root.
+// Limits of a plugin's process on this machine's kernel. Needs root.
 #include "core/child/confinement.hpp"
 
 #include <fcntl.h>
@@ -37,12 +37,12 @@ using test::ChildProcess;
 
 namespace {
 
-// The processes in a plugin's cgroup, or in that of its first child.
+// Returns the processes in a plugin's cgroup, or in that of its first child.
 std::string members_of_plugin(const std::string& directory) {
   return std::string(trim(read_file(directory + "/cgroup.procs").value_or("") +
                           read_file(directory + "/child-1/cgroup.procs").value_or("")));
 }
-// Unlike a ChildProcess, it outlives its parent.
+// Unlike a ChildProcess, this process outlives its parent.
 pid_t spawn_as_the_agent_does(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -85,28 +85,29 @@ TEST_CASE_FIXTURE(Node, "a process that stays below its limits is left alone") {
   CHECK(confinement.oom_kills() == 0);
 }
 
-TEST_CASE_FIXTURE(Node, "the settings of a second start hold from then on") {
+TEST_CASE_FIXTURE(Node, "the settings of a second start apply from then on") {
   Confinement first(layout, id, {.processes = 8});
   Confinement second(layout, id, {.processes = 16});
   CHECK(read_file(file(Controller::pids, "pids.max")).value_or("") == "16\n");
 }
 
-TEST_CASE_FIXTURE(Node, "the cgroup goes with the last child") {
+TEST_CASE_FIXTURE(Node, "the cgroup is removed with the last child") {
   { Confinement confinement(layout, id, {.memory_bytes = 64 << 20, .cpu_millis = 500, .processes = 8}); }
   for (Controller controller : {Controller::memory, Controller::cpu, Controller::pids})
     CHECK_FALSE(std::filesystem::exists(file(controller, "cgroup.procs")));
 }
 
-// As if the agent could make no cgroup for the child.
+// As if the agent could not make a cgroup for the child.
 TEST_CASE_FIXTURE(Node, "the cgroup goes when a killed process in it has ended, also if it was in no child's cgroup") {
-  Waiting late([] {});  // first, because it inherits descriptors and with them locks
+  Waiting late([] {});  // first, because it inherits open descriptors and their locks
   auto confinement = std::make_unique<Confinement>(layout, id, host::RunnerLimits{.cpu_millis = 500});
   REQUIRE(write_value(file(Controller::cpu, "cgroup.procs"), std::to_string(late.process().pid())));
   const std::string own = layout.unified_directory(plugin()).empty() ? layout.directory(Controller::pids, plugin())
                                                                      : layout.unified_directory(plugin());
   REQUIRE(std::filesystem::exists(own + "/child-1"));
   std::thread end([&] { confinement.reset(); });
-  CHECK(test::eventually([&] { return !std::filesystem::exists(own + "/child-1"); }));  // the first to go
+  // the first cgroup to be removed
+  CHECK(test::eventually([&] { return !std::filesystem::exists(own + "/child-1"); }));
   late.go();
   end.join();
   CHECK_FALSE(std::filesystem::exists(file(Controller::cpu, "cgroup.procs")));
@@ -145,7 +146,7 @@ TEST_CASE("a controller that the node lacks is reported by name") {
 
 namespace {
 
-// A plugin's process that an agent which was killed has left behind.
+// A plugin process that a killed agent left behind.
 struct LeftBehind : Node {
   pid_t pid = 0;
 
@@ -170,7 +171,7 @@ struct LeftBehind : Node {
 
 namespace {
 
-// Leaves its parent, its session and its process group, as daemons do; the process that began ends at once.
+// Leaves its parent, session and process group as daemons do. The first process ends at once.
 void daemonise_and(const std::function<void()>& go_on) {
   if (::fork() != 0) ::_exit(0);
   ::setsid();
@@ -192,7 +193,8 @@ TEST_CASE_FIXTURE(Node, "daemons of a child end with its cgroup") {
   child.go();
   REQUIRE(child.process().wait(60s));
   CHECK(
-      has_processes(layout.directory(Controller::pids, plugin())));  // the daemon is there, and its parent is not ours
+      // the daemon is in it, and its parent is not this process
+      has_processes(layout.directory(Controller::pids, plugin())));
   confinement.end_all();
   CHECK_FALSE(has_processes(layout.directory(Controller::pids, plugin())));
 }
@@ -228,7 +230,7 @@ TEST_CASE_FIXTURE(Node,
                   "daemons of a killed agent's child have ended before the sweep returns, and no cgroup is left") {
   ChildProcess agent([this] {
     Confinement confinement(layout, id, {.processes = 64});
-    // Waits for being confined, then starts sleepers without a waiting parent, in a session of their own.
+    // Waits for its confinement, then starts sleepers in another session, which no parent waits for.
     pid_t child =
         spawn_as_the_agent_does({"sh", "-c", "kill -STOP $$; setsid sh -c 'while :; do sleep 1000 & done' & exit"});
     ::waitpid(child, nullptr, WUNTRACED);
@@ -253,7 +255,7 @@ TEST_CASE("a process that a killed agent left behind is ended, also when its new
   REQUIRE(test::eventually([&] { return ::waitpid(left.pid, &status, WNOHANG) == left.pid; }));
   CHECK(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGKILL);
-  end_orphans(left.layout);  // the cgroup is empty now, and goes
+  end_orphans(left.layout);  // the cgroup is empty now, and is removed
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
@@ -275,7 +277,7 @@ bool delegates_by_namespace() {
   return false;
 }
 
-// Confines a process from within a cgroup namespace, as an agent in a container does; exits with 1 where that fails.
+// Confines a process from inside a cgroup namespace, as an agent in a container does. Exits with 1 if that fails.
 void confine_in_a_namespace(const Node& node, const test::RealCgroup& container) {
   container.add_process(::getpid());
   if (::unshare(CLONE_NEWCGROUP) != 0) ::_exit(2);

@@ -25,7 +25,7 @@ TEST_CASE_FIXTURE(Bucket, "a second's worth of CPU time may be spent at once") {
 TEST_CASE_FIXTURE(Bucket, "overspent time is waited for, and a tenth of a second's worth") {
   bucket.spend(700ms, now);
   const auto wait = bucket.wait();
-  CHECK(wait >= 500ms);  // 200 ms over and 50 ms more, at half a core
+  CHECK(wait >= 500ms);  // 200 ms too much and 50 ms more, at half a core
   CHECK(wait <= 501ms);
   now += 400ms;
   bucket.spend(0ns, now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deputies: two plugins with a strategy and a hook each (plugins/deputy.cpp) under the real plugin manager, in
-// processes of their own or in this one.
+// Deputies: two plugins with a strategy and a hook each (plugins/deputy.cpp), with the real plugin manager, in their
+// own processes or in this one.
 #pragma once
 
 #include <chrono>
@@ -32,14 +32,14 @@ struct Deputies {
   ~Deputies() { stage.stop(); }
 
   using Change = std::function<void(config::PluginSettings&)>;
-  // Takes effect with begin().
+  // Sets the configuration. It takes effect with begin().
   void configure(const char* id, const std::string& config_json, const Change& change = {}) {
     config::PluginSettings settings = stage.settings().defaults;
-    settings.period = std::chrono::milliseconds(100);  // a slow machine must not miss deadlines by itself
+    settings.period = std::chrono::milliseconds(100);  // long enough for a slow machine
     settings.deadline = std::chrono::milliseconds(100);
     settings.isolation = isolation;
     settings.config_json = config_json;
-    settings.cgroups = {"be"};  // which is no pod's
+    settings.cgroups = {"be"};  // a cgroup that belongs to no pod
     if (change) change(settings);
     stage.settings().settings[id] = settings;
   }

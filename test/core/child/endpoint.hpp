@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Endpoints to be scraped: one with a given answer, and one with an endless answer.
+// Endpoints to scrape: one with a given answer, and some with slow or endless answers.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,7 +18,7 @@ namespace koord::test {
 
 inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// Answers a scrape with the last given answer.
+// Answers each scrape with the last given text.
 class Endpoint {
  public:
   Endpoint() { (void)server_->listen_unix(socket()); }
@@ -46,7 +46,7 @@ class Endpoint {
   RunningServer server_{routes()};
 };
 
-// Accepts, promises much, and sends a byte now and then.
+// Accepts connections, announces a long answer, and sends one byte at a time.
 class Trickle {
  public:
   std::string url() const { return "http://127.0.0.1:" + std::to_string(*http::local_port(listener_.get())) + "/"; }
@@ -58,7 +58,7 @@ class Trickle {
     while (!stop.stop_requested()) {
       UniqueFd peer(::accept(listener_.get(), nullptr, nullptr));
       if (!peer) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // leaves the CPU to the endpoint
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // lets the endpoint use the CPU
         continue;
       }
       (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);
@@ -67,7 +67,7 @@ class Trickle {
   }};
 };
 
-// Answers as fast as it can, without a length and without an end.
+// Sends an answer without a length and without an end, as fast as it can.
 class Flood {
  public:
   std::string url() const { return "http://127.0.0.1:" + std::to_string(*http::local_port(listener_.get())) + "/"; }
@@ -79,7 +79,7 @@ class Flood {
     while (!stop.stop_requested()) {
       UniqueFd peer(::accept(listener_.get(), nullptr, nullptr));
       if (!peer) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // leaves the CPU to the endpoint
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // lets the endpoint use the CPU
         continue;
       }
       (void)::send(peer.get(), head.data(), head.size(), MSG_NOSIGNAL);

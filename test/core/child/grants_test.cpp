@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grants of a third party's plugin: each gives what it names and nothing else. Needs root.
+// Grants for a third-party plugin: each allows exactly what it names. Needs root.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -23,7 +23,7 @@ using test::kProber;
 
 namespace {
 
-// Listens on a socket of the abstract namespace.
+// Listens on a socket in the abstract namespace.
 class AbstractListener {
  public:
   explicit AbstractListener(const std::string& name) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -67,7 +67,7 @@ TEST_CASE_FIXTURE(Confined, "a granted path can be written, and no other") {
   CHECK(probe("core_pattern") == EACCES);
 }
 
-TEST_CASE_FIXTURE(Confined, "CAP_BPF and CAP_PERFMON hold under a user of its own and Landlock") {
+TEST_CASE_FIXTURE(Confined, "CAP_BPF and CAP_PERFMON work with the plugin's own user and Landlock") {
   start([](auto& settings) { grant(settings, "CAP_BPF,CAP_PERFMON"); });
   REQUIRE(runs());
   CHECK(probe("uid") == kFirstUid);
@@ -75,10 +75,10 @@ TEST_CASE_FIXTURE(Confined, "CAP_BPF and CAP_PERFMON hold under a user of its ow
   CHECK(probe("perf_init") == 0);
   CHECK(probe("kill_parent") == EPERM);
   CHECK(probe("core_pattern") == EACCES);
-  CHECK(isolation().find("CAP_") == std::string::npos);  // they do not amount to root
+  CHECK(isolation().find("CAP_") == std::string::npos);  // the grants are not equal to root
 }
 
-TEST_CASE_FIXTURE(Confined, "CAP_SYS_PTRACE holds, because Landlock is left out, and the level says why") {
+TEST_CASE_FIXTURE(Confined, "CAP_SYS_PTRACE works, because Landlock is left out, and the level says why") {
   start([](auto& settings) { grant(settings, "CAP_SYS_PTRACE"); });
   REQUIRE(runs());
   CHECK(probe("uid") == kFirstUid);
@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(Confined, "without readPaths a file that every user may read i
   CHECK(probe("read_granted") == (has_landlock() ? EACCES : 0));
 }
 
-// CAP_NET_RAW lifts the rule of the filter for kinds of sockets, so the connection reaches Landlock.
+// CAP_NET_RAW removes the seccomp rule for socket types, so Landlock decides about the connection.
 TEST_CASE("Landlock refuses TCP that is not granted, from ABI 4 on") {
   constexpr unsigned kRulesForTcp = 4;
   if (!has_landlock() || *child::landlock_abi() < kRulesForTcp) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtime hooks of third parties, with both isolations: a request, their answers, and the result without an answer.
+// Runtime hooks of third parties in both isolation modes: a request, the answers, and the result without an answer.
 #include <doctest/doctest.h>
 #include <linux/capability.h>
 
@@ -32,7 +32,7 @@ struct Hooks : Deputies {
     return made;
   }
   HookVerdict ask() { return dispatcher.dispatch(request()); }
-  // A hook with this part, which may take as long as it likes unless `change` says otherwise.
+  // A hook with this role. It has no time limit unless `change` sets one.
   void configure_hook(const char* id, const std::string& part, const Change& change = {}) {
     configure(id, R"({"value": "max", "hook": ")" + part + R"("})", [&](config::PluginSettings& settings) {
       settings.deadline = kLongEnough;
@@ -44,7 +44,7 @@ struct Hooks : Deputies {
       if (setting.field == field) return setting.value;
     return "not set";
   }
-  // The host's counter of this plugin, and of this result where there is one.
+  // Returns the host's counter for this plugin, and for this result if one is given.
   double count_of(const std::string& family, std::string_view plugin, const std::string& result = {}) {
     std::string text;
     stage.metrics().write_text(text);
@@ -160,8 +160,7 @@ TEST_CASE("a device or mount of the node needs a grant, with the same text with 
   }
 }
 
-TEST_CASE(
-    "acceptance 11: a hook beyond its deadline: the request goes on or is rejected, and the hook is asked again") {
+TEST_CASE("acceptance 11: after a hook's deadline the request continues or is rejected, and the hook is asked again") {
   Hooks hooks;
   hooks.configure_hook(kA, "hang", soon);
   REQUIRE(hooks.begin("Deputya=true"));
@@ -177,7 +176,7 @@ TEST_CASE(
   hooks.configure_hook(kA, "hang", soon_or_fail);
   hooks.stage.apply("Deputya=true");
   std::optional<HookVerdict::Rejection> rejected;
-  CHECK(eventually([&] { return (rejected = hooks.ask().rejection).has_value(); }));  // not while it begins again
+  CHECK(eventually([&] { return (rejected = hooks.ask().rejection).has_value(); }));  // not while it restarts
   CHECK(rejected->plugin == kA);
   CHECK(hooks.asked("timeout") >= 2);
   CHECK(hooks.stage.status(kA).counts.deadline_misses >= 2);

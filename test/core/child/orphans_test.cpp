@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cgroups of plugins that a previous agent left behind, in a tree of files.
+// Plugin cgroups that a previous agent left behind, in a tree of plain files.
 #include "core/child/orphans.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ using koord::test::FakeNode;
 
 namespace {
 
-// cgroup v2, with this process in one cgroup and an orphan in another.
+// A cgroup v2 tree with this process in one cgroup and an orphan in another.
 struct Tree {
   FakeNode node{{"cgroup/cgroup.controllers", "cpu memory pids\n"}, {"cgroup/cgroup.procs", "1\n"}};
   ChildProcess orphan{std::vector<std::string>{"sleep", "1000"}};
@@ -57,7 +57,7 @@ TEST_CASE("orphans of an agent that moved itself aside are killed by the next on
   CHECK(Tree("pod/container/koordetector-agent", "pod/container/koordetector-plugins/com.example.x").kills());
 }
 
-TEST_CASE("processes below the cgroup of another unit stay") {
+TEST_CASE("processes below the cgroup of another unit are not killed") {
   Tree tree("system.slice/x.service", "system.slice/other.service/koordetector-plugins/com.example.x");
   end_orphans(*cgroup::Layout::detect(tree.node.roots()));
   CHECK(tree.orphan.running());

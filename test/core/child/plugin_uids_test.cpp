@@ -31,7 +31,7 @@ TEST_CASE("the users of plugins are those of their directories, in every session
   CHECK(none_left.error().text.find("all 3 users of plugins.uids are taken") != std::string::npos);
 }
 
-TEST_CASE("another user's directory in the place of a plugin's own is set aside") {
+TEST_CASE("another user's directory in the place of a plugin's own is renamed") {
   Scratch directory;
   const std::string state = directory.path() + "/state";
   std::filesystem::create_directories(state + "/a");
@@ -49,7 +49,7 @@ TEST_CASE("another user's directory in the place of a plugin's own is set aside"
 }
 
 TEST_CASE(
-    "a directory around the plugins' that all users may write is closed to them, unless its sticky bit protects the files in it") {
+    "a parent directory that all users may write is closed to plugins, unless its sticky bit protects its files") {
   for (const auto& [before, after] : {std::pair<mode_t, mode_t>{0777, 0775}, {01777, 01777}, {0755, 0755}}) {
     Scratch scratch;
     const std::string store = scratch.path() + "/store";

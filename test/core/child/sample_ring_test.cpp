@@ -24,7 +24,7 @@ struct Ring {
     REQUIRE(*batch);
     return **std::move(batch);
   }
-  // Writes of a hostile child into the memory itself.
+  // Writes directly into the shared memory, as a hostile child may.
   void scribble(std::size_t offset, std::uint64_t value) {
     REQUIRE(::pwrite(host.fd(), &value, sizeof value, static_cast<off_t>(offset)) == sizeof value);
   }
@@ -40,7 +40,7 @@ constexpr std::size_t kWrittenOffset = 0, kRingOffset = 192;
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Ring, "batches come out as they went in, in order") {
+TEST_CASE_FIXTURE(Ring, "batches are read as they were written, in order") {
   CHECK(child.push(5, points(3)));
   CHECK(child.push(6, points(0)));
   SampleRing::Batch first = popped();
@@ -51,7 +51,7 @@ TEST_CASE_FIXTURE(Ring, "batches come out as they went in, in order") {
   CHECK_FALSE(*host.pop());
 }
 
-TEST_CASE_FIXTURE(Ring, "a batch may go over the end of the ring") {
+TEST_CASE_FIXTURE(Ring, "a batch may wrap around the end of the ring") {
   for (int round = 0; round < 200; ++round) {
     CAPTURE(round);
     REQUIRE(child.push(static_cast<std::uint64_t>(round), points(777, round)));
@@ -62,7 +62,7 @@ TEST_CASE_FIXTURE(Ring, "a batch may go over the end of the ring") {
   }
 }
 
-TEST_CASE_FIXTURE(Ring, "a full ring drops batches, counts them, and goes on when there is room") {
+TEST_CASE_FIXTURE(Ring, "a full ring drops and counts batches, and continues when there is room") {
   int fitted = 0;
   while (child.push(1, points(1000))) ++fitted;
   CHECK(fitted == 16);
@@ -73,7 +73,7 @@ TEST_CASE_FIXTURE(Ring, "a full ring drops batches, counts them, and goes on whe
   CHECK(child.push(3, points(1000)));
 }
 
-TEST_CASE_FIXTURE(Ring, "a batch that is too large is not taken") {
+TEST_CASE_FIXTURE(Ring, "a batch that is too large is refused") {
   CHECK_FALSE(child.push(1, points(SampleRing::kMaxPoints + 1)));
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// External advisors from end to end: a real endpoint, the real plugin manager, the plugin in this process and in one of
-// its own.
+// External advisors end to end: a real endpoint, the real plugin manager, and the plugin in this process or its own.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
@@ -35,8 +34,8 @@ namespace {
 
 constexpr const char* kScraper = "com.example.scraper";
 
-// Takes time to receive and to read, and has one sample to record. A build under a sanitizer, too, must be done with it
-// by the deadline.
+// Takes some time to receive and parse, and has only one sample to record. Must finish before the deadline even with a
+// sanitizer.
 std::string large_answer() {
   std::string text = "a 1\n";
   while (text.size() < 2 << 20) text += "# A comment of an endpoint that has much to say.\n";
@@ -62,7 +61,7 @@ struct ScrapeFixture {
   }
   ~ScrapeFixture() { stage.stop(); }
 
-  // `more`: further settings of the plugin, as in a JSON object.
+  // `more`: further settings of the plugin, as members of a JSON object.
   void scrape(const std::string& url, const std::string& more = {}, std::uint64_t max_series = 1000,
               Duration period = 100ms) {
     config::PluginSettings settings = stage.settings().defaults;
@@ -86,7 +85,7 @@ struct ScrapeFixture {
     return eventually([&] { return value(metric, labels) == wanted; });
   }
   PluginStatus status() { return stage.status(kScraper); }
-  // CPU time that the agent has spent for it outside of its calls.
+  // Returns the CPU time that the agent used for the plugin outside of its calls.
   Duration service_cpu() {
     Duration sum{};
     for (const InstanceStatus& instance : status().instances) sum += instance.service_cpu;
@@ -97,7 +96,7 @@ struct ScrapeFixture {
     if (all.instances.empty() || all.instances[0].scrapes.empty()) return {};
     return all.instances[0].scrapes[0];
   }
-  // Waits for a failure with this text; reports the actual ones.
+  // Waits for a failure with this text. Returns the actual failure.
   std::string failure(std::string_view part) {
     if (eventually([&] { return contains(status().reason, part); })) return std::string(part);
     return status().reason + " / " + status().last_error + " / " + std::string(to_string(status().state));
@@ -142,7 +141,7 @@ TEST_CASE_FIXTURE(ScrapeFixture, "no endpoint is scraped for a third party's plu
 
 TEST_CASE_FIXTURE(
     ScrapeFixture,
-    "a unix socket that is not in writePaths is not scraped for a third party's plugin, by a link neither") {
+    "for a third-party plugin a unix socket outside of writePaths is not scraped, not even through a link") {
   endpoint.say("a 1\n");
   const SocketFolder granted;
   sockets = {granted.path("")};
@@ -185,8 +184,9 @@ TEST_CASE_FIXTURE(ScrapeFixture, "another configuration is another endpoint, wit
   CHECK(status().restarts == 0);
 }
 
-TEST_CASE_FIXTURE(ScrapeFixture,
-                  "problems with the endpoint are the plugin's reason; it runs on and keeps the last values") {
+TEST_CASE_FIXTURE(
+    ScrapeFixture,
+    "the plugin's reason shows problems with the endpoint; the plugin still runs and keeps the last values") {
   endpoint.say("a 1\n");
   scrape_endpoint();
   REQUIRE(gives("a", 1));
@@ -213,7 +213,7 @@ TEST_CASE_FIXTURE(ScrapeFixture, "more series than the plugin may have are refus
   CHECK(status().series == 0);
   endpoint.say("a{x=\"4\"} 1\na{x=\"5\"} 1\n");
   CHECK(gives("a", 1, {{"x", "5"}}));
-  endpoint.say("a{x=\"6\"} 1\na{x=\"7\"} 1\n");  // all others: those before end first
+  endpoint.say("a{x=\"6\"} 1\na{x=\"7\"} 1\n");  // all are new: the earlier ones end first
   CHECK(gives("a", 1, {{"x", "7"}}));
   CHECK(status().dropped_series == 0);
 }
@@ -251,7 +251,8 @@ TEST_CASE_FIXTURE(
   stage.settings().defaults.max_scrape_memory = 64 << 20;
   scrape_endpoint();
   CHECK(eventually([&] { return scraped().problem.empty(); }));
-  CHECK(contains(status().reason, "(maxScrapeMemory), keeping the last values"));  // as other breaches, for a while
+  // as for other breaches, for some time
+  CHECK(contains(status().reason, "(maxScrapeMemory), keeping the last values"));
 }
 
 TEST_CASE_FIXTURE(ScrapeFixture, "the CPU time of fetching and reading an answer is charged to the plugin") {
@@ -317,12 +318,12 @@ TEST_CASE_FIXTURE(ScrapeFixture, "slow endpoints take no worker from the other p
   REQUIRE(stage.await(kScraper, PluginState::running));
   const double before = value("actor_count").value_or(0);
   CHECK(eventually([&] { return value("actor_count").value_or(0) > before + 3; }));
-  stage.apply("Scraper=false,Actor=false");  // long before the hour is over
+  stage.apply("Scraper=false,Actor=false");  // long before the hour has passed
   CHECK(stage.await(kScraper, PluginState::disabled));
 }
 
 TEST_CASE_FIXTURE(ScrapeFixture,
-                  "an invalid URL, or one that is unknown yet, is reported; it is requested again until there is one") {
+                  "an invalid or not yet known URL is reported, and the plugin is asked again until it has one") {
   scrape("ftp://x/");
   CHECK(failure("'ftp://x/': found another scheme, expected 'http://127.0.0.1:9100/metrics'") != "");
   CHECK(contains(status().reason, "'ftp://x/': found another scheme"));
@@ -330,7 +331,8 @@ TEST_CASE_FIXTURE(ScrapeFixture,
   CHECK(failure("url(): KOORD_E_AGAIN: the url is unknown") == "url(): KOORD_E_AGAIN: the url is unknown");
 }
 
-TEST_CASE_FIXTURE(ScrapeFixture, "a panic while mapping takes nothing of the scrape, and the next one goes on") {
+TEST_CASE_FIXTURE(ScrapeFixture,
+                  "after a panic during mapping no sample of the scrape is stored, and the next scrape works") {
   endpoint.say("a 1\n");
   scrape_endpoint(R"("panic": "map_sample")");
   CHECK(failure("map_sample(): KOORD_E_PANIC: the scraper's text") ==

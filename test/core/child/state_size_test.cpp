@@ -32,8 +32,7 @@ struct State : test::Scratch {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(State,
-                  "a state directory has the bytes of its files on disk, those of directories below it included") {
+TEST_CASE_FIXTURE(State, "the size of a state directory includes the disk usage of its files and subdirectories") {
   CHECK(size() == 0);
   write("a", 100'000);
   const std::uint64_t one = size();
@@ -53,7 +52,7 @@ TEST_CASE_FIXTURE(State, "an empty file, a link and a hole count as 4 KiB") {
   CHECK(size() == 4 * 4096);
 }
 
-TEST_CASE_FIXTURE(State, "more than enough is not counted to the end") {
+TEST_CASE_FIXTURE(State, "counting stops after enough bytes") {
   for (int i = 0; i < 100; ++i) write("file-" + std::to_string(i));
   CHECK(size(10 * 4096) == 11 * 4096);
 }
@@ -99,7 +98,7 @@ TEST_CASE_FIXTURE(State, "an open file without a name counts once, one with a na
   CHECK(size < 400'000);
   CHECK(unnamed_size({::getpid(), ::getpid()}, device, kMuch) == size);
   CHECK(unnamed_size(self, device + 1, kMuch) == 0);
-  CHECK(unnamed_size({1 << 30}, device, kMuch) == 0);  // it has ended
+  CHECK(unnamed_size({1 << 30}, device, kMuch) == 0);  // the process has ended
 }
 
 TEST_CASE("the processes of a user are found without a cgroup") {

@@ -28,7 +28,7 @@ namespace {
 constexpr const char* kActor = "com.example.actor";
 constexpr const char* kStuck = "com.example.stuck";
 
-// 0: none.
+// Returns the pid of a child; 0 without one.
 pid_t a_child() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::ifstream list(task.path() / "children");
@@ -39,7 +39,7 @@ pid_t a_child() {
 
 bool has_children() { return a_child() != 0; }
 
-// A plugin of two workers, in processes of its own.
+// A plugin with two workers, each in its own process.
 struct Starting {
   explicit Starting(std::string_view plugin)
       : stage({plugin}, 2,
@@ -48,7 +48,7 @@ struct Starting {
                 return child::load_in_child({std::getenv("KOORD_PLUGIN_HOST"), images}, path, manifest, file, limits);
               }) {}
 
-  // The stop of a process that has run takes up to kStopGrace before it is killed.
+  // Checks that a stop is immediate. A process that has run gets up to kStopGrace before it is killed.
   void check_immediate_stop() {
     const auto begin = std::chrono::steady_clock::now();
     CHECK(stage.stop(8s));
@@ -69,8 +69,7 @@ struct HangingConstructor : Starting {
   }
 };
 
-// The actor has two classes. Only stop() of the first one does not return; with one worker the other has to wait for
-// it.
+// The actor has two classes. stop() of the first does not return. With one worker, the second has to wait for it.
 struct Stubborn {
   child::SnapshotImages images;
   log::Capture lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies of third parties, with both isolations: their proposals are decided, and they receive the results.
+// Third-party strategies in both isolation modes: the host decides on their proposals, and they receive the results.
 #include <doctest/doctest.h>
 #include <signal.h>
 
@@ -19,7 +19,7 @@ constexpr const char* kBefore = "50000 100000";
 struct Strategies : Deputies {
   std::string value() { return std::string(trim(*read_file(stage.knobs().path("cgroup/be/pod/cpu.max")))); }
   void enforce(const char* id) { stage.governor().set_mode(id, koord::Mode::enforce); }
-  // The status that this deputy received with this winner; nullopt: nothing yet.
+  // Returns the status that this deputy received with this winner; nullopt before that.
   std::optional<double> reported(const std::string& deputy, const std::string& winner) {
     return stage.host().value("deputy_" + deputy + "_result", {{"winner", winner}});
   }
@@ -65,7 +65,7 @@ TEST_CASE("acceptance 12: a strategy changes a cgroup value through propose alon
   }
 }
 
-TEST_CASE("a role and the question for a base go through the process boundary") {
+TEST_CASE("a role and a request for a base work through the process boundary") {
   for (config::Isolation isolation : kIsolations) {
     Strategies strategies;
     strategies.isolation = isolation;
@@ -83,8 +83,8 @@ TEST_CASE("a role and the question for a base go through the process boundary") 
     strategies.enforce(kB);
     REQUIRE(eventually([&] { return strategies.decision(kB, decision::Outcome::applied).has_value(); }));
     CHECK(strategies.decision(kB, decision::Outcome::applied)->wanted == kBefore);
-    CHECK(strategies.value() == kBefore);  // capped at its base
-    // Its factor holds below the cap, which decides the value.
+    CHECK(strategies.value() == kBefore);  // the cap limits it to its base
+    // The factor is applied below the cap, and the cap decides the value.
     CHECK(eventually([&] { return strategies.decision(kA, decision::Outcome::applied)->winner == kB; }));
   }
 }
@@ -107,7 +107,7 @@ TEST_CASE("acceptance 13: two strategies, one knob: one value, the loser learns 
     CHECK(strategies.decision(kB, decision::Outcome::lost)->reason == "because of b");
     CHECK(strategies.decision(kB, decision::Outcome::lost)->winner == kA);
 
-    // Both fail from now on: their last proposals stand until their time is over.
+    // From now on both propose nothing: their last proposals stay valid until they expire.
     for (const char* id : {kA, kB}) strategies.configure(id, R"({"silent": true})");
     strategies.stage.apply("Deputya=true,Deputyb=true");
     for (const char* id : {kA, kB}) {
@@ -134,7 +134,7 @@ TEST_CASE("the writes of a strategy are reverted when its process dies") {
   REQUIRE(eventually([&] { return strategies.value() == "20000 100000"; }));
   for (const host::InstanceStatus& instance : strategies.stage.status(kA).instances) ::kill(instance.process, SIGKILL);
   CHECK(eventually([&] { return strategies.decision(kA, decision::Outcome::reverted).has_value(); }));
-  CHECK(eventually([&] { return strategies.value() == "20000 100000"; }));  // it begins again
+  CHECK(eventually([&] { return strategies.value() == "20000 100000"; }));  // proposed by the restarted plugin
 }
 
 TEST_CASE("a strategy's eviction requests reach the host with either isolation, unless its evaluate() fails") {

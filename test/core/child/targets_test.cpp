@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// External advisors with several endpoints, from end to end: real endpoints, the real plugin manager, the plugin in
-// this process, as one of the node's own, and in one of its own, as a third party's.
+// External advisors with several endpoints, end to end: real endpoints, the real plugin manager, and the plugin in this
+// process (as the agent's own) or in its own process (as a third party's).
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(Targets, "each target is scraped, and its metrics are mapped a
   CHECK(gives("b_load", 2));
 }
 
-TEST_CASE_FIXTURE(Targets, "targets may have a metric in common, which is as fine as the first needs it") {
+TEST_CASE_FIXTURE(Targets, "targets may share a metric, which has the resolution that the first target needs") {
   one.say("size{of=\"one\"} 1\n");
   two.say("size{of=\"two\"} 9e18\n");
   collect(target("two", two.url()));
@@ -106,7 +106,7 @@ TEST_CASE_FIXTURE(Targets, "a value that is far beyond those of the first target
   }));
 }
 
-TEST_CASE_FIXTURE(Targets, "a target that is no longer named ends with its series, the others go on") {
+TEST_CASE_FIXTURE(Targets, "the series of a target that is no longer named end, and the other targets continue") {
   one.say("x{of=\"one\"} 1\n");
   two.say("x{of=\"two\"} 2\n");
   collect(target("one", one.url()) + "," + target("two", two.url()));
@@ -147,7 +147,8 @@ TEST_CASE_FIXTURE(Targets, "a series of a pod is labelled as such, waits until t
   CHECK(gives("x", 1, {{"pod_uid", "u1"}}));
 }
 
-TEST_CASE_FIXTURE(Targets, "a problem with one target is reported with its name and does not affect the others") {
+TEST_CASE_FIXTURE(Targets,
+                  "a problem with one target is reported with the target's name and does not affect the others") {
   two.say("y 1\n");
   collect(target("one", "http://127.0.0.1:1/") + "," + target("two", two.url()));
   CHECK(gives("y", 1));
@@ -168,7 +169,7 @@ TEST_CASE_FIXTURE(Targets, "a target has a budget of its own") {
   CHECK_FALSE(value("x"));
 }
 
-TEST_CASE_FIXTURE(Targets, "while targets() fails the previous ones stay, and the reason is reported") {
+TEST_CASE_FIXTURE(Targets, "while targets() fails the last targets are kept, and the reason is reported") {
   one.say("x 1\n");
   collect(target("one", one.url()));
   REQUIRE(gives("x", 1));

@@ -50,7 +50,7 @@ void check_posted(const verdict::Record& taken, const verdict::Record& record) {
 
 }  // namespace
 
-TEST_CASE("posted verdicts come out of a message as they went in") {
+TEST_CASE("posted verdicts are read from a message unchanged") {
   Packer message;
   add_posted(message, {full_record(), verdict_about(1)});
   Unpacker in(message.bytes());
@@ -61,7 +61,7 @@ TEST_CASE("posted verdicts come out of a message as they went in") {
   CHECK(taken[1].victim.handle == 1);
 }
 
-TEST_CASE("standing verdicts come out of a message with what the host added") {
+TEST_CASE("active verdicts are read from a message with the host's additions") {
   verdict::CurrentVerdicts standing;
   standing.generation = 11;
   standing.version = 12;

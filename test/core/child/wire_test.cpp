@@ -5,7 +5,7 @@
 
 using namespace koord::child;
 
-TEST_CASE("packed values come out in order") {
+TEST_CASE("packed values are read in order") {
   Packer packer;
   packer.add(std::uint32_t{7}).add(-2.5).add(std::string_view("text")).add(std::string_view());
   Unpacker unpacker(packer.bytes());
@@ -16,7 +16,7 @@ TEST_CASE("packed values come out in order") {
   CHECK(unpacker.complete());
 }
 
-TEST_CASE("a message that ends early reads as zeros, and is known not to be whole") {
+TEST_CASE("a message that ends early is read as zeros, and is not complete") {
   Packer packer;
   packer.add(std::uint64_t{0x0102030405060708});
   for (std::size_t size = 0; size < 8; ++size) {
@@ -36,7 +36,7 @@ TEST_CASE("a length beyond the message is no text") {
   CHECK_FALSE(unpacker.ok());
 }
 
-TEST_CASE("a count that the message cannot hold is none") {
+TEST_CASE("a count that the message cannot hold is invalid") {
   Packer packer;
   packer.add(std::uint32_t{1'000'000}).add(std::uint64_t{1});
   Unpacker unpacker(packer.bytes());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contents of hostile or broken files: each is refused within a bound, none crashes or takes long.
+// Hostile or broken files: each is refused within a time limit, and none crashes the parser.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -51,7 +51,7 @@ TEST_CASE("an alias bomb is refused") {
   CHECK(error_of(bomb).starts_with("aliases expand to more than 100000 values at f:"));
 }
 
-TEST_CASE("a value that holds itself is refused") {
+TEST_CASE("a value that contains itself is refused") {
   CHECK(error_of("a: &x [*x]") == "an alias stands inside the value it stands for at f:1:8");
   CHECK(error_of("&x {a: *x}").find("stands inside") != std::string::npos);
 }

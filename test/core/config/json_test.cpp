@@ -33,7 +33,7 @@ TEST_CASE("a quoted scalar is a string whatever it looks like") {
 
 TEST_CASE("mappings keep their order") { CHECK(json_of("{b: 1, a: {c: [x]}}") == R"({"b":1,"a":{"c":["x"]}})"); }
 
-TEST_CASE("JSON is YAML and comes back as it went in") {
+TEST_CASE("JSON is valid YAML and is read unchanged") {
   constexpr const char* json = R"({"kind":"PodList","items":[{"a":1,"b":"x\ny","c":null}]})";
   CHECK(json_of(json) == json);
 }
@@ -48,8 +48,8 @@ TEST_CASE("infinity and not-a-number are errors with their place") {
   CHECK(json_of("a: .nan") == "error: JSON has no number '.nan', expected a finite one at f:1:4");
 }
 
-// The reader of pods and objects had rules of its own, with which each of these, except for the last two lines, was
-// text.
+// Earlier the reader of pods and objects had its own rules. It read each of these as text, except for the last two
+// lines.
 TEST_CASE("a scalar is the same in each YAML file: the configuration, a kubeconfig, objects of Kubernetes") {
   struct {
     const char *yaml, *json;

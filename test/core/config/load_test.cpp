@@ -159,7 +159,7 @@ plugins:
   CHECK(config.plugins.directories == std::vector<std::string>{"/opt/plugins"});
 }
 
-TEST_CASE("a strategy has the node's mode, shadow, until it has one of its own") {
+TEST_CASE("a strategy has the node's mode (shadow) until it has its own") {
   CHECK(good("").qos.mode == Mode::shadow);
   CHECK_FALSE(good("").plugins.of("a").mode);
   CHECK(good("qos: {mode: enforce}").qos.mode == Mode::enforce);

@@ -14,7 +14,7 @@ using namespace koord::config;
 
 namespace {
 
-// Turns the commented example of a plugin's settings into keys.
+// Uncomments the example of a plugin's settings.
 std::string with_example(std::string text) {
   const std::string off = "  settings: {}\n";
   text.replace(text.find(off), off.size(), "  settings:\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each type of value: accepted values, and errors about the rest.
+// For each type: accepted values, and the errors for others.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -159,7 +159,7 @@ TEST_CASE("the difference between request and answer of a hook server is what it
   response.mutable_container_resources()->set_cpu_shares(512);
   response.mutable_container_resources()->set_memory_limit(-1);
   response.mutable_container_resources()->set_cpuset_cpus("8-9");
-  response.mutable_container_resources()->set_oom_score_adj(2000);  // no such score
+  response.mutable_container_resources()->set_oom_score_adj(2000);  // an invalid score
   (*response.mutable_container_envs())["B"] = "2";
   const Changes changes = changes_of(request, response);
   CHECK(changes.resources == ResourceChanges{.memory_limit = -1, .cpuset_cpus = "8-9"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A socket that answers /api/v1/plugins as an agent would, and the output of a command that asks it.
+// A socket that answers /api/v1/plugins as an agent does, and the output of a command that uses it.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -25,7 +25,7 @@ constexpr const char* kWhy =
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Lines without the padding of columns.
+// Removes the padding of columns from lines.
 std::string squeezed(const std::string& text) {
   std::string out;
   for (char c : text)
@@ -56,7 +56,7 @@ TEST_CASE(
     CAPTURE(part);
     CHECK(has(text, part));
   }
-  CHECK(text.find("memory-evict") == text.rfind("memory-evict"));  // an eviction is in its own table alone
+  CHECK(text.find("memory-evict") == text.rfind("memory-evict"));  // an eviction is only in its own table
 }
 
 TEST_CASE("koordctl why says that no strategy manages a pod, and shows the records of a pod that has ended") {

@@ -41,7 +41,7 @@ std::string pods_of(std::initializer_list<const char*> names) {
   return R"({"items":[)" + items + "]}";
 }
 
-// Answers by path; a path without one has 404.
+// Answers by path; other paths return 404.
 struct FakeCluster {
   std::map<std::string, kube::Reply> answers = {
       {kLease,
@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(FakeCluster, "without the right to list pods the leader is sho
 }
 
 TEST_CASE_FIXTURE(FakeCluster,
-                  "a Lease that is missing or invalid is an error that names it, one without a holder is not") {
+                  "a missing or invalid Lease is an error that names it; a Lease without a holder is valid") {
   answers[kLease] = {.status = 200, .body = "{}"};
   pods({});
   CHECK(has(table(), "none"));

@@ -20,7 +20,7 @@ struct Asked {
   std::string output;
 
   bool says(std::string_view text) const { return output.find(text) != std::string::npos; }
-  // The value in the table's row of this key; empty if missing.
+  // Returns the value in the table row with this key; empty without such a row.
   std::string value(const std::string& key) const {
     std::istringstream lines(output);
     for (std::string line; std::getline(lines, line);)
@@ -55,7 +55,7 @@ TEST_CASE("a plugin's manifest is shown, and where it would live") {
 }
 
 TEST_CASE(
-    "a plugin in the agent's own directory would live in the agent and may be on by default, elsewhere it would not") {
+    "a plugin in the agent's own directory would run in the agent and may be on by default; elsewhere it would not") {
   test::PluginShelf shelf{"puppet"};
   Asked own = ask(shelf.file("puppet"), Output::table, shelf.path());
   CHECK(own.value("isolation") == "the agent");
@@ -120,7 +120,8 @@ TEST_CASE("the settings that a third party's external advisor needs are shown wi
   CHECK(asked.value("network: [unix]; writePaths: [/run/x.sock]")
             .starts_with("the agent scrapes the plugin's unix: endpoints"));
   CHECK(ask(shelf.file("external"), Output::json).says(R"("neededSettings":[{"setting":"network: [tcp]","allows":)"));
-  CHECK_FALSE(ask(shelf.file("external"), Output::table, shelf.path()).says("SETTING OF"));  // one of the agent's own
+  // one of the agent's own plugins
+  CHECK_FALSE(ask(shelf.file("external"), Output::table, shelf.path()).says("SETTING OF"));
   CHECK_FALSE(ask(shelf.file("vendor")).says("SETTING OF"));
   CHECK(ask(shelf.file("vendor"), Output::json).says(R"("neededSettings":[])"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugins, against the answers of an agent.
+// koordctl plugins with the answers of an agent.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -14,7 +14,7 @@ using namespace koord::ctl;
 
 namespace {
 
-// The cells of the only row of `koordctl plugins`, by the titles of its columns.
+// The cells of the only row of `koordctl plugins`, by column title.
 struct PluginRow {
   std::string titles, cells;
 
@@ -26,7 +26,7 @@ struct PluginRow {
     std::getline(lines, titles);
     std::getline(lines, cells);
   }
-  // Two blanks end a cell: titles and texts of these columns are aligned left.
+  // Two blanks end a cell: titles and texts of these columns are aligned to the left.
   std::string operator[](const std::string& title) const {
     const std::size_t at = titles.find(title + " ");
     REQUIRE(at != std::string::npos);

@@ -40,7 +40,7 @@ TEST_CASE("a control character in a cell cannot reach the terminal") {
 TEST_CASE("numbers are printed with three figures and a unit, unknown ones as a dash") {
   CHECK(format_bytes(1536.0 * 1024 * 1024) == "1.50Gi");
   CHECK(format_bytes(512) == "512");
-  // Halves to the even digit; the page of koordctl ui rounds so, too.
+  // Halves are rounded to the even digit. The page of koordctl ui does the same.
   CHECK(format_bytes(1.125 * 1024 * 1024 * 1024) == "1.12Gi");
   CHECK(format_bytes(100.5 * 1024 * 1024) == "100Mi");
   CHECK(format_bytes(101.5 * 1024 * 1024) == "102Mi");

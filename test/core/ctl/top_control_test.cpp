@@ -37,7 +37,7 @@ TopControl control(TopView view = node()) {
   return made;
 }
 
-// The names of rows on the screen, from above.
+// Returns the names of the rows on the screen, from the top.
 std::vector<std::string> shown(const TopControl& control, std::size_t lines = kLines) {
   std::vector<std::string> names;
   for (const std::string& line : control.draw(kWidth, lines).lines)

@@ -107,7 +107,7 @@ TEST_CASE("top shows at most as many rows as --limit says, and how many more the
   shorten(view, true, 2);
   CHECK(names(view.rows) == std::vector<std::string>{"a", "b"});
   CHECK(render_top(view, 0, 0).ends_with("\n1 more; --limit 0 shows them\n"));
-  // On a screen of five lines the last row makes room for it.
+  // On a screen of five lines it replaces the last row.
   const std::string text = render_top(view, 80, 5);
   CHECK(std::count(text.begin(), text.end(), '\n') == 5);
   CHECK(text.ends_with("\n1 more; --limit 0 shows them\n"));

@@ -54,7 +54,7 @@ struct ArchiveFixture {
   std::string path = node.path("qos/decisions.db");
   std::uint64_t max_bytes = 1u << 20;
 
-  // Its periodic write comes after an hour, so that only the test writes.
+  // The periodic write comes after an hour, so only the test starts writes.
   std::unique_ptr<DecisionArchive> archive() {
     return std::make_unique<DecisionArchive>(DecisionArchive::Options{path, max_bytes, 1h, 1h}, clock);
   }
@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(ArchiveFixture, "batches are written without being asked") {
   CHECK(test::eventually([&] { return file.status().bytes > 0; }));
 }
 
-TEST_CASE_FIXTURE(ArchiveFixture, "a page has the newest, and says whether there are older ones") {
+TEST_CASE_FIXTURE(ArchiveFixture, "a page has the newest decisions, and states whether older ones exist") {
   fill(1, 25);
   const auto file = archive();
   DecisionQuery query;
@@ -147,7 +147,7 @@ TEST_CASE_FIXTURE(ArchiveFixture, "each question has the same answer from the di
   }
 }
 
-TEST_CASE_FIXTURE(ArchiveFixture, "the file and its log stay below what they may have, and the oldest go") {
+TEST_CASE_FIXTURE(ArchiveFixture, "the file and its log stay below their limit, and the oldest decisions are removed") {
   std::uint64_t largest = 0;
   auto file = archive();
   for (std::uint64_t i = 1; i <= 10'000; ++i) {
@@ -225,7 +225,7 @@ TEST_CASE_FIXTURE(ArchiveFixture, "a file from before kinds of decisions is foun
 
 TEST_CASE_FIXTURE(
     ArchiveFixture,
-    "while the disk takes nothing the newest wait, the reason is reported, and all is written once it does") {
+    "while the disk accepts no writes the newest decisions wait, the reason is reported, and all are written later") {
   node.write("qos", "a file where the folder should be");
   auto file = archive();
   file->add(decision(1));
@@ -240,9 +240,7 @@ TEST_CASE_FIXTURE(
   CHECK(archive()->last_number() == DecisionArchive::kMostWaiting + 3);
 }
 
-TEST_CASE_FIXTURE(
-    ArchiveFixture,
-    "a log that is kept on disk goes on with its numbers, and answers from memory when the disk does not") {
+TEST_CASE_FIXTURE(ArchiveFixture, "a log on disk continues its numbers, and answers from memory if the disk does not") {
   fill(1, 7);
   DecisionLog log;
   log.keep_in({path, max_bytes, 1h, 1h}, clock);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decisions on a full and on a read-only disk, and after SIGKILL, with a small real file system of the test's own.
-// Needs root.
+// Decisions on a full disk, on a read-only disk, and after SIGKILL, with a small real file system. Needs root.
 #include <doctest/doctest.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -50,7 +49,7 @@ struct SmallDisk {
 }  // namespace
 
 TEST_CASE_FIXTURE(SmallDisk,
-                  "on a full disk decisions wait in memory, which is reported, and reach it when there is room") {
+                  "on a full disk decisions wait in memory, which is reported, and are written when there is room") {
   DecisionArchive archive(options(), clock);
   archive.add(decision(1));
   REQUIRE(archive.find({}));

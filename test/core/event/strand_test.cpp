@@ -24,7 +24,8 @@ namespace {
 
 constexpr Limits kWedgesSoon{.deadline = 1ms, .wedged_after = 2ms};
 
-// A task that hangs until it is released, and the reports about it. Objects that a stuck task uses must outlive the
+// A task that hangs until it is released, and the reports about it. A stuck task's objects must outlive the strand, so
+// they are shared.
 // strand, so they are shared.
 class Hang {
  public:
@@ -57,7 +58,7 @@ class Hang {
   bool released_ = false;
 };
 
-// A task that does not run fails its test, which would otherwise hang.
+// Waits with a time limit: a task that does not run fails its test, which would hang otherwise.
 bool is_ready(std::promise<void>& promise) { return promise.get_future().wait_for(20s) == std::future_status::ready; }
 
 void run_through(Strand& strand) {
@@ -77,7 +78,7 @@ void run_through(WorkerPool& pool) {
 TEST_CASE("a strand runs its tasks in order, one at a time, on whatever worker") {
   WorkerPool pool(3);
   Strand strand(pool, "test");
-  std::vector<int> order;  // no lock: the strand is one
+  std::vector<int> order;  // needs no lock: the strand runs one task at a time
   for (int i = 0; i < 1000; ++i) strand.post([&, i] { order.push_back(i); });
   run_through(strand);
   REQUIRE(order.size() == 1000);
@@ -86,7 +87,7 @@ TEST_CASE("a strand runs its tasks in order, one at a time, on whatever worker")
 
 TEST_CASE("strands run beside each other") {
   std::promise<void> begun[2];
-  std::promise<bool> met[2];  // both outlive the tasks, which the strands wait for
+  std::promise<bool> met[2];  // both outlive the tasks for which the strands wait
   WorkerPool pool(2);
   Strand a(pool, "a"), b(pool, "b");
   const auto meet = [&](int self) {
@@ -175,7 +176,7 @@ TEST_CASE("a task past the second limit is reported as late, then as wedged") {
   CHECK(strand.busy());
 }
 
-TEST_CASE("a strand without a deadline of its own still wedges") {
+TEST_CASE("a strand without its own deadline still wedges") {
   WorkerPool pool(1);
   Strand strand(pool, "test");
   Hang hang;
@@ -285,7 +286,7 @@ TEST_CASE("a destroyed strand drops its queue and waits for the task that runs")
     Strand strand(pool, "test");
     strand.post([&] {
       begun.count_down();
-      dropped.wait();  // the queue goes while this task runs
+      dropped.wait();  // the queue is destroyed while this task runs
       ended = true;
     });
     std::shared_ptr<void> end_notice(nullptr, [&](void*) { dropped.count_down(); });
@@ -311,7 +312,7 @@ TEST_CASE("a strand may be destroyed by its own task") {
 TEST_CASE("posting from many threads loses no task") {
   WorkerPool pool(2);
   Strand strand(pool, "test");
-  int ran = 0;  // no lock: the strand is one
+  int ran = 0;  // needs no lock: the strand runs one task at a time
   {
     std::vector<std::jthread> posters;
     for (int t = 0; t < 4; ++t)

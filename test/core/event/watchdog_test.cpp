@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Fails the test of an alarm that is lost, which would otherwise hang.
+// Waits with a time limit: a lost alarm fails the test, which would hang otherwise.
 bool is_called(std::promise<void>& alarm) { return alarm.get_future().wait_for(20s) == std::future_status::ready; }
 
 }  // namespace

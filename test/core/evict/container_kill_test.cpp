@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers of this kernel's cgroups, with processes of our own in them.
+// Containers in this kernel's cgroups, with processes of the test.
 #include "core/evict/container_kill.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace {
 
 cgroup::Layout this_node() { return *cgroup::Layout::detect({}); }
 
-// Sleeps in the cgroup until it is killed, unmoved by anything softer.
+// Starts a process in the cgroup that sleeps and ignores all signals except SIGKILL.
 pid_t start_in(const RealCgroup& cgroup) {
   const pid_t pid = ::fork();
   REQUIRE(pid >= 0);
@@ -30,7 +30,7 @@ pid_t start_in(const RealCgroup& cgroup) {
   return pid;
 }
 
-// The signal that ended it; 0: none.
+// Returns the signal that ended the process; 0 without one.
 int signal_of(pid_t pid) {
   int status = 0;
   return ::waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -54,10 +54,10 @@ TEST_CASE("all processes of a container end, those of cgroups that it has made t
   const Result<void> done = kill_cgroup(this_node(), cgroup.dir());
   CHECK_MESSAGE(done, done.error().message());
   for (pid_t pid : {one, two, three}) CHECK(signal_of(pid) == SIGKILL);
-  CHECK(kill_cgroup(this_node(), cgroup.dir()));  // no process is left
+  CHECK(kill_cgroup(this_node(), cgroup.dir()));  // no process is left in it
 }
 
-TEST_CASE("the containers of a pod that run end, its sandbox stays") {
+TEST_CASE("the running containers of a pod are killed, its sandbox is not") {
   const RealCgroup app("kill-app"), sidecar("kill-sidecar"), sandbox("kill-sandbox"), waiting("kill-waiting");
   const pid_t in_app = start_in(app), in_sidecar = start_in(sidecar), in_sandbox = start_in(sandbox),
               in_waiting = start_in(waiting);
@@ -77,7 +77,7 @@ TEST_CASE("the containers of a pod that run end, its sandbox stays") {
 
 TEST_CASE("a cgroup that is not a container's is not killed") {
   for (const char* wrong : {"", "..", "a/../..", "/"}) CHECK_FALSE(kill_cgroup(this_node(), wrong));
-  CHECK(kill_cgroup(this_node(), "koord-test-nowhere"));  // it has ended already
+  CHECK(kill_cgroup(this_node(), "koord-test-nowhere"));  // it has already ended
   CHECK(kill_containers(this_node(), {}).error().message().find("no running container") != std::string::npos);
 }
 

@@ -46,7 +46,7 @@ TEST_CASE("a pod that has ended or is known by its cgroup only is not evicted") 
   CHECK(protection([](auto& pod) { pod.name.clear(); }) == "it is not known in Kubernetes");
 }
 
-TEST_CASE("a pod that says hands off is not evicted, one that says it of some knobs is") {
+TEST_CASE("a pod with hands-off is not evicted, a pod with hands-off for some knobs may be") {
   CHECK_FALSE(protection([](auto& pod) { pod.annotations["koordetector.sh/hands-off"] = "true"; }).empty());
   CHECK(protection([](auto& pod) { pod.annotations["koordetector.sh/hands-off"] = "cpu.max"; }).empty());
 }
@@ -69,7 +69,7 @@ TEST_CASE("an eviction policy allows the features that it names, and an invalid 
                   wrong);
 }
 
-TEST_CASE("features that go by priority need a pod's yes; best effort is one for the others; a no holds for all") {
+TEST_CASE("priority features need a pod's opt-in; for the others best effort is enough; an opt-out applies to all") {
   const auto labelled_true = [](state::Pod& pod) { pod.labels["koordinator.sh/eviction-enabled"] = "true"; };
   const auto labelled_false = [](state::Pod& pod) { pod.labels["koordinator.sh/eviction-enabled"] = "false"; };
   const auto production = [](state::Pod& pod) { pod.koord_qos = state::KoordQos::ls; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every answer that an API server, or something on the way to it, may give to an eviction. Whatever it is: no more pods
-// go in a window than evict.mostPods allows, an attempt counts until it is known to have failed, and the record says
-// what was answered.
+// Every answer to an eviction that an API server, or a proxy before it, may give. For each of them: at most
+// evict.mostPods pods are evicted in a window, an attempt counts until it is known to have failed, and the record has
+// the answer.
 #include <set>
 
 #include "node_of_twenty.hpp"
@@ -19,9 +19,9 @@ constexpr auto kUnanswered = decision::Outcome::unanswered, kRefused = decision:
 struct AnswerRow {
   const char* name;
   const char* fault;      // of the test cluster
-  const char* arguments;  // its own
+  const char* arguments;  // arguments of the fault
   decision::Outcome outcome;
-  const char* why;              // a part of the record
+  const char* why;              // a part of the record's reason
   std::uint64_t most_pods = 2;  // evict.mostPods
 };
 
@@ -79,8 +79,7 @@ bool has_record_of(const NodeOfTwenty& node, const AnswerRow& row) {
 
 }  // namespace
 
-TEST_CASE(
-    "whatever the API server answers, no more pods go in a window than it allows, and the record says what came") {
+TEST_CASE("with every answer of the API server, the limit of pods in a window holds, and the record has the answer") {
   for (const AnswerRow& row : kAnswerRows) {
     INFO(std::string(row.name));
     NodeOfTwenty node(config::EvictionTier::api, row.most_pods);
@@ -88,7 +87,7 @@ TEST_CASE(
     node.cluster.fault(row.fault, R"({"verb": "create", "path": "/eviction")" + arguments + "}");
     std::set<std::string> asked;
     for (int tens = 0; tens < 29; ++tens) {
-      node.request(5 * kGiB);  // the need stays, whatever goes
+      node.request(5 * kGiB);  // the need stays after each eviction
       for (const Order& order : node.orders) asked.insert(order.pod.uid);
       node.answer();
       node.manual.advance(10s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evictions when something else fails: a restart, wrong figures, a server that is away or does not answer.
+// Evictions during other failures: a restart, wrong numbers, a server that is down or does not answer.
 #include "node_of_twenty.hpp"
 
 using namespace koord;
@@ -84,7 +84,7 @@ TEST_CASE("a pod that was created again under its name is left alone") {
   CHECK(node.going().empty());
 }
 
-TEST_CASE("an answer that does not come is given up, and the server is left alone for a while") {
+TEST_CASE("a missing answer is given up, and the server gets no request for some time") {
   NodeOfTwenty node;
   node.cluster.fault("hang", R"({"verb":"create","kind":"Pod"})");
   ApiEvictor impatient(node.loop, node.clock, node.client, {.source = {"koordetector", "test-node"}, .patience = 2s});
@@ -105,7 +105,7 @@ TEST_CASE("a server that evicts and never answers: five pods go in five minutes,
   node.cluster.fault("mute", R"({"verb":"create","kind":"Pod"})");
   ApiEvictor impatient(node.loop, node.clock, node.client, {.source = {"koordetector", "test-node"}, .patience = 3s});
   for (int tens = 0; tens < 30; ++tens) {
-    node.request(5 * kGiB);  // the need stays, whatever goes
+    node.request(5 * kGiB);  // the need stays after each eviction
     for (const Order& order : std::exchange(node.orders, {}))
       impatient.ask(order, [&](const std::string& uid, const auto& answer) { node.evictions.answered(uid, answer); });
     REQUIRE(node.until([&] { return impatient.waiting() == 0; }));
@@ -147,7 +147,7 @@ TEST_CASE("an eviction that was in flight when the agent died counts for the bud
   SUBCASE("in flight, and without an answer") {
     node.evictions.remember({record("a", decision::Outcome::asked), record("b", decision::Outcome::asked),
                              record("b", decision::Outcome::unanswered),
-                             record("b", decision::Outcome::refused)});  // refused later: it was not even asked for
+                             record("b", decision::Outcome::refused)});  // refused later: it was never requested
     CHECK(node.round(kGiB) == 0);
     CHECK(node.count(decision::Outcome::budget) == 1);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evictions from a strategy's request to the API server's pods and Events.
+// Evictions, from a strategy's request to the API server's pods and Events.
 #include "node_of_twenty.hpp"
 
 using namespace koord;
@@ -57,7 +57,7 @@ TEST_CASE("an eviction that the budget holds back is reported once, with the pod
 }
 
 TEST_CASE(
-    "a disruption budget is respected: its pod stays, the next one goes, and it is not asked for again and again") {
+    "a disruption budget is respected: its pod stays, the next one is evicted, and requests are rarely repeated") {
   NodeOfTwenty node;
   node.put_budget("pod-1", 0);
   CHECK(node.round(kGiB) == 1);
@@ -69,7 +69,7 @@ TEST_CASE(
   CHECK(node.going() == Names{"pod-2"});
   for (int i = 0; i < 10; ++i) CHECK(node.round(kGiB) == 0);
   CHECK(node.evictions_asked() == 2);
-  node.manual.advance(10s);  // as in the server's answer
+  node.manual.advance(10s);  // the wait of the server's answer
   node.publish();
   CHECK(node.round(2 * kGiB) == 1);
   CHECK(node.evictions_asked() == 3);
@@ -81,7 +81,7 @@ TEST_CASE("fault 18: 429 for ten minutes gives no kill and no second victim, and
   for (config::EvictionTier tier : {config::EvictionTier::api, config::EvictionTier::runtime}) {
     NodeOfTwenty node(tier);
     node.cluster.fault("too_many_requests", R"({"verb":"create","kind":"Pod","retry_after":1})");
-    node.pressure = tier == config::EvictionTier::api ? 99.0 : 19.9;  // of the tier runtime: not enough
+    node.pressure = tier == config::EvictionTier::api ? 99.0 : 19.9;  // not enough for the tier `runtime`
     std::size_t asked = 0;
     for (int seconds = 0; seconds < 600; ++seconds) {
       asked += node.round(kGiB);
@@ -106,7 +106,7 @@ TEST_CASE("the tier runtime kills what the API server has refused once memory is
   NodeOfTwenty node(config::EvictionTier::runtime);
   node.cluster.fault("error", R"({"verb":"create","kind":"Pod","code":503})");
   CHECK(node.round(kGiB) == 1);
-  CHECK(node.killed.empty());  // refused just now
+  CHECK(node.killed.empty());  // the request was refused just now
   node.pressure = 20.0;
   CHECK(node.round(kGiB) == 0);
   CHECK(node.killed == Names{"pod-1"});
@@ -118,10 +118,10 @@ TEST_CASE("the tier runtime kills what the API server has refused once memory is
   CHECK(node.braked_until == std::nullopt);
 }
 
-TEST_CASE("the tier runtime kills no pod while the brake holds, whatever is refused") {
+TEST_CASE("the tier runtime kills no pod while the brake is on, even if evictions are refused") {
   NodeOfTwenty node(config::EvictionTier::runtime);
   node.put_budget("pod-1", 0);
-  CHECK(node.round(kGiB) == 1);  // refused, for ten seconds at least
+  CHECK(node.round(kGiB) == 1);  // refused for at least ten seconds
   CHECK(node.round(1000 * kGiB) == 0);
   REQUIRE(node.braked_until);
   node.pressure = 99.0;

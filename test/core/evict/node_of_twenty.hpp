@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node of twenty best-effort pods, the API server that has them, and the evictions of strategies, on a clock that the
-// test moves.
+// A node with twenty best-effort pods, an API server with the same pods, and the evictions of strategies. The test
+// moves the clock.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline config::EvictSettings eviction_limits(config::EvictionTier tier, std::uin
   return limits;
 }
 
-// A node of twenty best-effort pods, which are in the API server, too.
+// A node with twenty best-effort pods, which the API server has, too.
 struct NodeOfTwenty : ClusterClient {
   explicit NodeOfTwenty(config::EvictionTier tier = config::EvictionTier::api, std::uint64_t most_pods = 5)
       : evictions(
@@ -83,14 +83,14 @@ struct NodeOfTwenty : ClusterClient {
                 R"(","namespace":"shop"},"spec":{"selector":{"matchLabels":{"app":")" + pod +
                 R"("}}},"status":{"disruptionsAllowed":)" + std::to_string(allowed) + "}}");
   }
-  // As in a list of the kubelet at this time.
+  // Publishes the pods as in a kubelet's list of this time.
   void publish() {
     state::Update update;
     update.pods = pods;
     hub.publish(std::move(update));
     hub.confirm(state::kPods, manual.now());
   }
-  // The request of the strategy; the pods in their order of numbers.
+  // Sends a request of the strategy, with the pods in the order of their numbers.
   void request(std::int64_t amount) {
     std::vector<std::uint64_t> handles;
     const auto now = hub.current();
@@ -99,7 +99,7 @@ struct NodeOfTwenty : ClusterClient {
         if (pod.uid == wanted.uid) handles.push_back(pod.handle);
     evictions.take({"qos-memory-evict", "memory", 1}, {release_memory(amount, handles)});
   }
-  // Lets the API server answer what was asked; how many that were.
+  // Lets the API server answer the open requests. Returns their number.
   std::size_t answer() {
     const std::size_t asked = orders.size();
     while (!orders.empty()) {

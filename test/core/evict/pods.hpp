@@ -15,7 +15,7 @@ namespace koord::test {
 
 inline constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
-// Numbered from 1; a uid of that number sorts as it does.
+// Returns the uid of a pod. Numbers begin at 1; uids sort in the order of their numbers.
 inline std::string uid_of(int number) { return "uid-" + std::to_string(1000 + number); }
 
 inline state::Pod best_effort_pod(int number) {
@@ -37,7 +37,7 @@ inline state::Snapshot node_with(int pods) {
   return snapshot;
 }
 
-// One GiB and one core each.
+// Returns a usage of 1 GiB and 1 core for each pod.
 inline evict::UsageByPod use_of(const state::Snapshot& snapshot) {
   evict::UsageByPod usage;
   for (const state::Pod& pod : snapshot.pods) usage[pod.uid] = {1000, kGiB};

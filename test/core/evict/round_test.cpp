@@ -32,7 +32,7 @@ struct Node {
   std::vector<Request> requests;
   std::vector<Verdict> verdicts;
 
-  // One round; those that go are asked for.
+  // Makes one round. Returns the pods for which evictions are requested.
   std::vector<std::string> round(std::vector<Request> wanted, const EvictionTracker* others = nullptr,
                                  std::string problem = {}) {
     tracker.update(snapshot, now);
@@ -75,11 +75,11 @@ TEST_CASE_FIXTURE(Node, "pods go in the order of the request until enough is rel
 TEST_CASE_FIXTURE(Node, "a pod releases what it uses, or what it requests") {
   CHECK(round({{handles(1, 5), "cpu", "busy", 1500, {}}}).size() == 2);
   CHECK(round({{handles(6, 9), "kubernetes.io/batch-cpu.request", "overcommitted", 1000, {}}}) ==
-        Names{});  // those two release that, too
+        Names{});  // the first two release that resource, too
   CHECK(round({{handles(6, 9), "kubernetes.io/batch-cpu.request", "overcommitted", 3000, {}}}).size() == 1);
 }
 
-TEST_CASE_FIXTURE(Node, "a pod without measurements and requests releases nothing, and stays") {
+TEST_CASE_FIXTURE(Node, "a pod without measurements and requests releases nothing, and is not evicted") {
   usage.erase(uid_of(1));
   usage[uid_of(2)].memory_bytes = 0;
   CHECK(round({release_memory(1, {1, 2, 3})}) == Names{"pod-3"});
@@ -108,7 +108,7 @@ TEST_CASE_FIXTURE(Node, "a victim that is stuck Terminating yields no second one
   CHECK(round({release_memory(2 * kGiB, handles(1, 5))}) == Names{"pod-2"});  // another pressure
 }
 
-TEST_CASE_FIXTURE(Node, "a victim that is not seen to go counts for the pending period, and may then be asked again") {
+TEST_CASE_FIXTURE(Node, "a victim that does not end counts for the pending period, and may then be evicted again") {
   CHECK(round({release_memory(kGiB, {1})}) == Names{"pod-1"});
   answer(1, {Answer::evicted, {}});
   now += 119s;
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(Node, "an evicted pod counts until measurements can show its e
   CHECK(round({{{3}, "cpu", "busy", 2000, {}}}).empty());
   CHECK(round({release_memory(kGiB, {3})}) == Names{"pod-3"});
   now += 16s;
-  CHECK(round({{{4}, "cpu", "busy", 2000, {}}}) == Names{"pod-4"});  // with pod-3, which is still going
+  CHECK(round({{{4}, "cpu", "busy", 2000, {}}}) == Names{"pod-4"});  // with pod-3, which is still ending
 }
 
 TEST_CASE_FIXTURE(Node, "a pod that another client deletes counts as going") {
@@ -159,7 +159,7 @@ TEST_CASE_FIXTURE(Node, "a refused pod is left alone for a while, longer each ti
   CHECK(round({release_memory(kGiB, {1})}).size() == 1);
 }
 
-TEST_CASE_FIXTURE(Node, "a pod that may not go is no reason to spare another") {
+TEST_CASE_FIXTURE(Node, "a pod that may not be evicted does not protect others") {
   CHECK(round({release_memory(kGiB, {1, 2})}) == Names{"pod-1"});
   answer(1, {Answer::over_budget, "", 10s});
   CHECK(round({release_memory(kGiB, {1, 2})}) == Names{"pod-2"});
@@ -171,7 +171,7 @@ TEST_CASE_FIXTURE(Node, "a busy server is not asked for any pod before the time 
   now += 59s;
   CHECK(round({release_memory(kGiB, {1, 2})}).empty());
   CHECK(count(decision::Outcome::refused) == 1);
-  now += 7s;  // a tenth of it at most is added
+  now += 7s;  // adds at most a tenth of it
   CHECK(round({release_memory(kGiB, {1, 2})}).size() == 1);
 }
 
@@ -190,8 +190,8 @@ TEST_CASE_FIXTURE(Node, "a server that is away gets no backlog when it is back")
   CHECK(round({release_memory(kGiB, {1, 2})}) == Names{"pod-1"});
 }
 
-TEST_CASE_FIXTURE(Node, "no more than the budget go in a window, and refused ones take nothing of it") {
-  snapshot = node_with(40);  // or the brake would be on
+TEST_CASE_FIXTURE(Node, "at most the budget is evicted in a window, and refused evictions use none of it") {
+  snapshot = node_with(40);  // otherwise the brake would be on
   usage = use_of(snapshot);
   for (int number = 1; number <= 4; ++number) {
     CHECK(round({release_memory(number * kGiB, handles(1, 20))}).size() == 1);
@@ -209,12 +209,12 @@ TEST_CASE_FIXTURE(Node, "no more than the budget go in a window, and refused one
   CHECK(round({release_memory(kGiB, handles(7, 20))}).size() == 1);
 }
 
-TEST_CASE_FIXTURE(Node, "a wrong metric that picks every pod evicts none, for as long as the brake holds") {
+TEST_CASE_FIXTURE(Node, "a wrong metric that selects every pod evicts none while the brake is on") {
   CHECK(round({release_memory(100 * kGiB, handles(1, 20))}).empty());
   CHECK(count(decision::Outcome::brake) == 20);
   CHECK(tracker.brake_until(now) == now + 30min);
   now += 29min;
-  CHECK(round({release_memory(kGiB, {1})}).empty());  // of no request
+  CHECK(round({release_memory(kGiB, {1})}).empty());  // no request needs it
   now += 1min;
   CHECK(round({release_memory(kGiB, {1})}).size() == 1);
 }
@@ -222,7 +222,8 @@ TEST_CASE_FIXTURE(Node, "a wrong metric that picks every pod evicts none, for as
 TEST_CASE_FIXTURE(Node, "the brake counts over a window, whichever strategy picks") {
   CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).size() == 4);
   now += 10s;
-  CHECK(round({release_memory(6 * kGiB, handles(1, 20))}).size() == 1);  // the sixth of twenty, and no room for it
+  // This is the sixth of twenty pods. The limit allows no more.
+  CHECK(round({release_memory(6 * kGiB, handles(1, 20))}).size() == 1);
   now += 10s;
   CHECK(round({release_memory(7 * kGiB, handles(1, 20))}).empty());
   CHECK(tracker.brake_until(now).has_value());
@@ -261,8 +262,7 @@ TEST_CASE("on nodes of six and of eight pods five may go in a window, and the si
   }
 }
 
-TEST_CASE_FIXTURE(
-    Node, "an eviction without an answer keeps its place in budget and credit, and five of them make the brake hold") {
+TEST_CASE_FIXTURE(Node, "an eviction without an answer counts in budget and credit, and five of them start the brake") {
   snapshot = node_with(40);
   usage = use_of(snapshot);
   CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).size() == 4);
@@ -270,7 +270,7 @@ TEST_CASE_FIXTURE(
   CHECK(tracker.room(now) == 1);
   CHECK(tracker.going() == 4);
   now += 11s;
-  CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).empty());  // they may be going
+  CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).empty());  // evictions of them may be in progress
   now += 10min;
   for (int number = 1; number <= 5; ++number) {
     tracker.update(snapshot, now);
@@ -286,7 +286,7 @@ TEST_CASE_FIXTURE(Node, "the pods are unknown: no pod is evicted") {
   CHECK(verdicts.front().why == "the kubelet is away");
 }
 
-TEST_CASE_FIXTURE(Node, "a shadow counts on those that really go") {
+TEST_CASE_FIXTURE(Node, "a strategy in shadow mode counts the pods that others really evict") {
   EvictionTracker shadow(limits(), 7);
   CHECK(round({release_memory(kGiB, {1})}).size() == 1);
   Node other;
@@ -295,6 +295,6 @@ TEST_CASE_FIXTURE(Node, "a shadow counts on those that really go") {
   CHECK(other.round({release_memory(2 * kGiB, {1, 2})}, &tracker) == Names{"pod-2"});
 }
 
-TEST_CASE_FIXTURE(Node, "pods that have ended meanwhile are passed over, and one that is named twice goes once") {
+TEST_CASE_FIXTURE(Node, "ended pods are skipped, and a pod that is named twice is evicted once") {
   CHECK(round({release_memory(2 * kGiB, {77, 3, 3, 4})}) == Names{"pod-3", "pod-4"});
 }

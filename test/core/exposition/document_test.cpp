@@ -18,7 +18,7 @@ std::string number(double value) {
   return text;
 }
 
-// "kind name|label=value value", of a histogram "name bound:count … sum".
+// Returns "kind name|label=value value", for a histogram "name bound:count … sum".
 std::string shown(const Document& document, const Sample& sample) {
   const Metric& metric = document.metrics()[sample.metric];
   constexpr const char* kKinds[] = {"gauge ", "counter ", "histogram "};
@@ -171,7 +171,7 @@ TEST_CASE("a document may be moved, a short one too") {
 }
 
 TEST_CASE("a document takes no more memory than its budget has, whatever its lines are, and releases it at its end") {
-  std::string each;  // line, with the number of the line for every '#'
+  std::string each;  // a line; '#' stands for the line's number
   SUBCASE("samples of one metric") { each = "a 1\n"; }
   SUBCASE("names of metrics") { each = "a# 1\n"; }
   SUBCASE("labels") { each = "a{b=\"\",c=\"\",d=\"\",e=\"\"} 1\n"; }

@@ -12,7 +12,7 @@ using namespace koord::exposition;
 
 namespace {
 
-// One sample as it was understood: name{label=value,…} value [@timestamp].
+// Returns a parsed sample: name{label=value,…} value [@timestamp].
 std::string shown(const Parser& parser) {
   std::string text(parser.name());
   for (const Label& label : parser.labels()) text += "|" + std::string(label.name) + "=" + std::string(label.value);
@@ -26,7 +26,7 @@ std::string shown(const Parser& parser) {
   return text;
 }
 
-// Everything that a text says, a string each; an error is the last of them.
+// Returns all parts of a text, one string each. An error is the last one.
 std::vector<std::string> all(const std::string& text, Syntax syntax = Syntax::text, Limits limits = {}) {
   Parser parser(text, syntax, limits);
   std::vector<std::string> entries;

@@ -111,8 +111,7 @@ TEST_CASE_FIXTURE(Answered, "the value of a variable of the spec is not recorded
   CHECK(made[1].before == "old");
 }
 
-TEST_CASE_FIXTURE(Answered,
-                  "a hook with very many fields, or very long ones, makes a bounded number of short records") {
+TEST_CASE_FIXTURE(Answered, "a hook with very many or very long fields makes a limited number of short records") {
   host::HookVerdict answered;
   for (int i = 0; i < 256; ++i)
     answered.settings.push_back({"env:" + std::to_string(i) + std::string(1000, 'n'), std::string(65536, 'v'), "wild"});

@@ -21,7 +21,7 @@ using Answers = std::vector<host::HookSettings>;
 
 std::string plugin_name(std::size_t i) { return std::string("hook-") + static_cast<char>('a' + i); }
 
-// As the dispatcher puts answers together.
+// Merges answers as the dispatcher does.
 host::HookVerdict verdict_of(const Answers& answers) {
   host::HookVerdict verdict;
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -46,7 +46,7 @@ knob::Intent proposed_by(std::string plugin, knob::Intent intent) {
   return intent;
 }
 
-// The value that the governor composes from the kept answers; "": no hook changes it.
+// Returns the value that the governor computes from the stored answers; "" if no hook changes it.
 std::string kept_value(const Answers& answers, std::string_view name, const std::string& base) {
   knob::Plan intents;
   for (std::size_t i = 0; i < answers.size(); ++i)

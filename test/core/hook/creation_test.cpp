@@ -108,7 +108,7 @@ TEST_CASE("knobs and plugins that the pod's owner excludes are not set") {
   CHECK(answer.scales.empty());
 }
 
-TEST_CASE("fields become the values of an adjustment; what no hook sets stays unset") {
+TEST_CASE("fields become the values of an adjustment; fields that no hook sets stay unset") {
   const nri::Adjustment adjustment = adjustment_of(verdict({{"linux.cpu.shares", "512", "a"},
                                                             {"linux.cpu.quota", "80000", "a"},
                                                             {"linux.cpuset.cpus", "0-3", "a"},
@@ -150,7 +150,8 @@ TEST_CASE("factors multiply the hook's value, or that of the runtime's request; 
             .cpu_quota_us == 40000);
   CHECK(resources_of(verdict({}, factors), {.cpu_quota_us = -1}, false).cpu_quota_us == -1);
   CHECK(resources_of(verdict({}, factors), {}, false).cpu_quota_us == std::nullopt);
-  CHECK(resources_of(verdict({}, factors), {.cpu_quota_us = 1100}, false).cpu_quota_us == 1000);  // the kernel's least
+  // the kernel's minimum
+  CHECK(resources_of(verdict({}, factors), {.cpu_quota_us = 1100}, false).cpu_quota_us == 1000);
 }
 
 TEST_CASE("a memory limit leaves room in that of memory and swap together") {
@@ -175,7 +176,7 @@ TEST_CASE("the values of the runtime without hooks: for changed knobs, in the fo
 }
 
 TEST_CASE(
-    "a runtime's container is not idle, has the score 0 and is in the root's resctrl group, unless it is asked for others") {
+    "a runtime's container is not idle, has the score 0 and is in the root's resctrl group, if not asked otherwise") {
   const host::HookVerdict answer =
       verdict({{"linux.cpu.idle", "1", "a"}, {"linux.oom_score_adj", "500", "b"}, {"linux.rdt.closid", "gold", "c"}});
   CHECK(unadjusted_of(answer, {.resources = {.cpu_shares = 512}}) ==

@@ -25,12 +25,12 @@ CreationRecord record(std::string id = "c1", std::string container = "main") {
           .fields = {"env:A", "device:/dev/fuse"}};
 }
 
-// A journal that takes the values of cgroups that exist.
+// A journal that accepts the values of existing cgroups.
 struct Node {
   test::TemporaryDirectory folder;
   ManualClock clock;
   bool has_cgroup = true;
-  std::string missing;  // a cgroup
+  std::string missing;  // a cgroup that does not exist
   std::vector<knob::Adjusted> held;
   std::optional<Creations> creations;
   state::Snapshot state;
@@ -42,7 +42,7 @@ struct Node {
     state.pods = {{pod}};
     start();
   }
-  // After a kill only the files are left.
+  // Starts an agent. After a kill only the files remain.
   void start() {
     creations.emplace(path(), clock, [this](std::span<const knob::Adjusted> values) -> Result<void> {
       for (const knob::Adjusted& one : values)
@@ -79,7 +79,7 @@ TEST_CASE("values from before the hooks go to the journal when the runtime start
   node.creations->update({});
   CHECK(node.held.empty());
   node.creations->begin("c1");
-  CHECK(node.held.empty());  // the runtime waits
+  CHECK(node.held.empty());  // the runtime still waits
   node.creations->update({});
   REQUIRE(node.held.size() == 2);
   CHECK(node.held[0].cgroup_dir == "kubepods/podu1/c1");
@@ -92,7 +92,7 @@ TEST_CASE("values from before the hooks go to the journal when the runtime start
   CHECK(node.held.empty());
 }
 
-TEST_CASE("values of several containers go to the journal at once; one that fails does not keep the others from it") {
+TEST_CASE("values of several containers are journaled at once, and a failing one does not prevent the others") {
   Node node;
   CreationRecord other = record("c2", "other");
   other.cgroup_dir = "kubepods/podu1/c2";
@@ -125,7 +125,7 @@ TEST_CASE("a runtime that reports no start: the values go to the journal when th
   of_cri.before_id = "c0";
   REQUIRE(node.creations->remember(of_cri));
   node.show("");
-  node.show("containerd://c0", "kubepods/podu1/c0");  // the container of this name that ended
+  node.show("containerd://c0", "kubepods/podu1/c0");  // an ended container of this name
   CHECK(node.held.empty());
   CHECK_FALSE(node.has("env:A"));
   node.show("containerd://c1");
@@ -218,7 +218,7 @@ TEST_CASE("records are bounded in number: the oldest ends") {
   CHECK(node.files() == Creations::kMost);
 }
 
-TEST_CASE("names from outside lead to no other file, and a damaged file harms none but itself") {
+TEST_CASE("external names cannot lead to other files, and a damaged file affects only its own record") {
   Node node;
   for (const char* hostile : {"../../etc/passwd", "a/b", "", ".", "a.b"}) {
     CAPTURE(hostile);
@@ -230,7 +230,7 @@ TEST_CASE("names from outside lead to no other file, and a damaged file harms no
   CHECK(node.files() == 0);
   REQUIRE(node.creations->remember(record()));
   std::ofstream(node.path() + "/u2.main") << "{\"podUid\":";
-  std::ofstream(node.path() + "/u3.main") << text_of(record());  // of another name
+  std::ofstream(node.path() + "/u3.main") << text_of(record());  // the record has another name
   node.start();
   CHECK(node.creations->size() == 1);
   CHECK(node.files() == 1);
@@ -246,7 +246,7 @@ TEST_CASE("without a folder, or one that cannot be written, records are in memor
   CHECK(bad.size() == 1);
 }
 
-TEST_CASE("the text of a record reads back; what is none says why") {
+TEST_CASE("the text of a record is read back; an invalid record has a reason") {
   CHECK(*read_creation_record(text_of(record())) == record());
   for (const char* text :
        {"", "[]", "{}", R"({"podUid":"u","container":1})", R"({"podUid":"u","container":"c","cgroup":"../x"})",

@@ -14,7 +14,7 @@ using Kind = host::HookReply::Kind;
 
 namespace {
 
-// Keeps each proposer's plan, and counts.
+// Stores each proposer's plan and counts the plans.
 struct Plans final : knob::PlanSink {
   std::map<decision::Proposer, knob::Plan> plans;
   int taken = 0, repeated = 0;
@@ -43,7 +43,7 @@ state::Pod pod(const std::string& name, std::uint64_t handle) {
   return made;
 }
 
-// A hook that gives each container the shares `shares`; its answers count what it was asked about.
+// A hook that sets the CPU shares `shares` for each container and counts its questions.
 struct Node {
   ManualClock clock;
   Plans plans;
@@ -54,7 +54,7 @@ struct Node {
   double factor = 1;
   bool rejects = false;
   int asked = 0;
-  Duration takes{};  // each answer
+  Duration takes{};  // the time for each answer
   std::function<void()> on_ask;
   std::vector<std::string> only_at_creation;  // of the last update
   state::Snapshot state;
@@ -159,7 +159,7 @@ TEST_CASE("another NodeSLO, node, topology, start or configuration asks about al
   again([&] { node.running[0].generation = 2; });
 }
 
-TEST_CASE("answers stay while the hook does not run, and end with the pod and with the gate") {
+TEST_CASE("answers are kept while the hook does not run, and end with the pod or the gate") {
   Node node;
   node.update();
   node.running.clear();
@@ -292,7 +292,7 @@ TEST_CASE("a cgroup that becomes known while the hook does not run gets the kept
   CHECK(node.plan()[0].cgroup_dir == "web/main");
 }
 
-TEST_CASE("a slow hook does not keep the plan of another one from being renewed before it is asked") {
+TEST_CASE("a slow hook does not prevent another hook's plan from being renewed in time") {
   Node node;
   node.running.push_back({"hook-b", "main", KOORD_STAGE_PRE_CREATE_CONTAINER, 1});
   node.update();

@@ -35,7 +35,7 @@ struct Node {
     main.id = "containerd://c1";
     pod.containers = {main};
   }
-  // A round with one answer. Returns the number of containers that miss fields.
+  // Makes one round with one answer. Returns the number of containers that miss fields.
   std::size_t round(const std::vector<std::string>& fields = {"env:A", "device:/dev/fuse"}) {
     missed.check("hook-a", pod, pod.containers[0], fields);
     const auto counts = missed.end();
@@ -56,14 +56,14 @@ TEST_CASE("a container that was created without fields of a hook is reported onc
   CHECK(node.reports == std::vector<std::string>{"hook-a web/main device:/dev/fuse"});
 }
 
-TEST_CASE("a container that got all fields at its creation misses none") {
+TEST_CASE("a container with all fields since its creation misses none") {
   Node node;
   node.create({"env:A", "device:/dev/fuse"});
   CHECK(node.round() == 0);
   CHECK(node.reports.empty());
 }
 
-TEST_CASE("a hook in shadow misses nothing; when it is enforced later, what it would have set is missed") {
+TEST_CASE("for a hook in shadow mode no field is missed; when it is enforced later, its fields are missed") {
   Node node;
   node.is_enforced = false;
   CHECK(node.round() == 0);

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Checks every 5 s an agent with a budget of 0.1 cores.
+// Samples an agent with a budget of 0.1 cores each 5 s.
 struct AgentBudgetFixture {
   AgentBudget budget;
   Time now{};
@@ -35,7 +35,7 @@ TEST_CASE_FIXTURE(AgentBudgetFixture, "an agent within its budget ticks at its p
 }
 
 TEST_CASE_FIXTURE(AgentBudgetFixture,
-                  "beyond it for three polls in a row it slows to half, further on to an eighth at most") {
+                  "an agent above its budget in three polls slows down to a half, and further to at most an eighth") {
   CHECK_FALSE(sample(0.2));
   CHECK_FALSE(sample(0.2));
   CHECK(sample(0.2));
@@ -53,10 +53,10 @@ TEST_CASE_FIXTURE(AgentBudgetFixture, "a moment beyond it is no habit") {
 }
 
 TEST_CASE_FIXTURE(AgentBudgetFixture,
-                  "it comes back by steps, and only when twice as many ticks would be comfortable") {
+                  "the rate rises again in steps, and only if twice as many ticks would stay within the budget") {
   sample_often(6, 0.2);
   REQUIRE(budget.slowdown() == 4);
-  sample_often(10, 0.06);  // twice that is beyond the budget
+  sample_often(10, 0.06);  // twice this usage exceeds the budget
   CHECK(budget.slowdown() == 4);
   sample_often(3, 0.03);
   CHECK(budget.slowdown() == 2);

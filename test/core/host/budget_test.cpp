@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Measures once a second a plugin in process 7 that may use half a core, 100 MiB and 100 series.
+// Samples once per second a plugin in process 7 with limits of half a core, 100 MiB and 100 series.
 struct BudgetFixture {
   Budget budget;
   Time now{};
@@ -71,14 +71,14 @@ TEST_CASE_FIXTURE(
   CHECK(sample_tick(850ms).warning.empty());
   const Budget::Verdict third = sample_tick(850ms);
   CHECK(third.warning == "takes 850ms a tick of at most 1s");
-  CHECK(third.breach.empty());  // that is for the deadline itself
+  CHECK(third.breach.empty());  // the deadline check handles this case
   CHECK(slowdown() == 2);
   sample_tick(100ms);
   CHECK(slowdown() == 1);
   CHECK(budget.status().tick_deadline == 1s);
 }
 
-TEST_CASE_FIXTURE(BudgetFixture, "ticks become faster again when twice the use would be little enough") {
+TEST_CASE_FIXTURE(BudgetFixture, "ticks become faster again if twice the usage would be low enough") {
   sample();
   for (int i = 0; i < 4; ++i) sample(0.4);
   REQUIRE(slowdown() == 4);
@@ -96,7 +96,7 @@ TEST_CASE_FIXTURE(BudgetFixture, "a moment at the limit is nothing, six polls ar
   for (int i = 0; i < 5; ++i) CHECK(sample(0.5).breach.empty());
   CHECK(sample(0.5).breach == "used all of its 0.50 cores for 6 samples in a row");
   CHECK(budget.status().hard_breaches == 1);
-  CHECK(sample(0.5).breach.empty());  // the next session has as many
+  CHECK(sample(0.5).breach.empty());  // the next session has the same number
 }
 
 TEST_CASE_FIXTURE(BudgetFixture, "memory is warned of at four fifths, and a breach at its limit") {

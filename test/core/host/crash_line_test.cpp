@@ -23,7 +23,7 @@ struct End {
   int signal = 0;
 };
 
-// The stderr of a process that ends this way.
+// Returns the stderr of a process that ends in this way.
 End end_of(const std::function<void()>& work) {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
@@ -32,7 +32,7 @@ End end_of(const std::function<void()>& work) {
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);
     for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
-      ::signal(number, SIG_DFL);  // the test runner has its own
+      ::signal(number, SIG_DFL);  // replaces the handler of the test runner
     ::dup2(ends[1], STDERR_FILENO);
     host::install_crash_line();
     work();

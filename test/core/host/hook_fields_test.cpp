@@ -135,7 +135,7 @@ TEST_CASE("the fields of a response have a limited number of bytes together") {
   const std::string most(64 << 10, 'x');
   for (const char* field : {"env:A", "env:B", "env:C"}) REQUIRE(table.set(&table, str(field), str(most)) == KOORD_OK);
   CHECK(table.set(&table, str("env:D"), str(most)) == KOORD_E_AGAIN);
-  CHECK(table.set(&table, str("env:A"), str("short")) == KOORD_OK);  // a shorter value takes less
+  CHECK(table.set(&table, str("env:A"), str("short")) == KOORD_OK);  // a shorter value needs fewer bytes
   CHECK(table.set(&table, str("env:D"), str(most)) == KOORD_OK);
   CHECK(response.close().fields.size() == 4);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to the hook of an instance: answered, late, failed, never answered.
+// Requests to the hook of an instance that is in time, late, fails, or never answers.
 #include <doctest/doctest.h>
 
 #include <memory>

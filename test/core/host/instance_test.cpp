@@ -44,10 +44,10 @@ std::size_t entries(const char* directory) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
 }
 
-// A thread that was joined, and the last descriptor of a session, may be in /proc a moment longer.
+// A joined thread, and the last descriptor of a session, may stay in /proc for a moment.
 bool settles_at(std::size_t wanted, const char* directory) {
   for (int i = 0; i < 100'000; ++i) {
-    if (entries(directory) <= wanted) return true;  // a thread of an earlier case may have ended meanwhile
+    if (entries(directory) <= wanted) return true;  // a thread of an earlier case may have ended in between
     std::this_thread::yield();
   }
   return false;
@@ -226,7 +226,7 @@ TEST_CASE("a deadline that was kept forgives those missed before") {
   CHECK(stage.instance().state() == PluginState::running);
 }
 
-TEST_CASE("a call that does not come back wedges the instance, and nothing of it is called any more") {
+TEST_CASE("a call that does not return wedges the instance, and no function of it is called again") {
   Door door;
   {
     Stage stage("puppet", {.wedged_after = 20ms});
@@ -356,10 +356,10 @@ TEST_CASE("acceptance 19: a thousand starts and stops leave no thread, no descri
     REQUIRE(stage.run());
     REQUIRE(stage.stop());
   };
-  for (int i = 0; i < 100; ++i) cycle();  // the allocator has its arenas and the C library its stacks then
+  for (int i = 0; i < 100; ++i) cycle();  // afterwards the allocator has its arenas and the C library its stacks
   const std::size_t mapped = mappings();
   for (int i = 0; i < 1000; ++i) cycle();
-  if (!test::kSanitized) CHECK(mappings() <= mapped + 2);  // 1000 of them would not hide behind two of the allocator's
+  if (!test::kSanitized) CHECK(mappings() <= mapped + 2);  // 1000 leaked mappings would exceed the two of the allocator
   CHECK(settles_at(descriptors, "/proc/self/fd"));
   CHECK(settles_at(threads, "/proc/self/task"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A third party's plugin: its processes have other layers from session to session.
+// A third-party plugin with different isolation layers in each session.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,11 +30,11 @@ using config::IsolationLayer;
 
 namespace {
 
-// The layers that the node gives to the next process.
+// The layers that the node offers to the next process.
 struct Node {
   std::mutex mutex;
   IsolationLevel level;
-  std::atomic<bool> ends_process = false;  // once, at its next tick
+  std::atomic<bool> ends_process = false;  // once, at the next tick
 
   void take_away(IsolationLayer layer) {
     std::lock_guard lock(mutex);
@@ -121,7 +121,7 @@ struct Layered {
     settings.isolation = isolation;
     stage.settings().settings["second"] = settings;
   }
-  // Its process ends, and another begins.
+  // Ends its process, and waits for another one.
   bool restarts() {
     const std::uint64_t before = status().restarts;
     node.ends_process = true;
@@ -173,7 +173,7 @@ TEST_CASE_FIXTURE(Layered, "a granted capability that amounts to root is reporte
   CHECK(warnings() == 2);
 }
 
-TEST_CASE_FIXTURE(Layered, "a minimum that comes by a reload is applied to the layers that the plugin has now") {
+TEST_CASE_FIXTURE(Layered, "a minimum set by a reload is compared with the plugin's current layers") {
   apply();
   REQUIRE(stage.await("second", PluginState::running));
   apply({IsolationLayer::cgroup});
@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(Layered, "isolation: inprocess is refused for a third party's 
   apply({IsolationLayer::uid, IsolationLayer::seccomp});
   REQUIRE(stage.await("second", PluginState::refused));
   CHECK(status().reason == "isolation: inprocess has none of plugins.minimumIsolation [uid, seccomp]");
-  CHECK_FALSE(status().isolation);  // no code of it was mapped
+  CHECK_FALSE(status().isolation);  // no code of the file was mapped
   apply();
   REQUIRE(stage.await("second", PluginState::running));
   CHECK(isolation() == "none");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins in the agent's own process that exceed their time: the results for them, for waiting callers, and for the
-// others.
+// Plugins in the agent's process that exceed their time: the results for them, for waiting callers, and for other
+// plugins.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using koord::test::PuppetCall;
 
 namespace {
 
-// How late the ticks of a plugin are that come 1 ms apart. For its collect(), and for the test once it has ended.
+// Measures the lateness of a plugin's ticks, which should come 1 ms apart. Used by collect(), and later by the test.
 class Punctuality {
  public:
   void ticked() {
@@ -36,7 +36,7 @@ class Punctuality {
   int ticks_ = 0;
 };
 
-// Lets the plugin tick as often as it can.
+// Lets the plugin tick as often as possible.
 void tick_often(HostStage& stage, const std::string& id) {
   config::PluginSettings often = stage.settings().defaults;
   often.period = std::chrono::milliseconds(1);
@@ -100,7 +100,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "acceptance 11: a hook in this process beyond its deadline: the request goes on or is rejected, and it is asked again") {
+    "acceptance 11: after an in-process hook's deadline the request continues or is rejected; it is asked again") {
   HostStage stage{"hook"};
   Puppet hook(stage.shelf().file("hook"));
   Door door;

@@ -68,7 +68,7 @@ TEST_CASE("a plugin outside of the host's own directories is off unless its gate
   CHECK(stage.status("second").state == PluginState::disabled);
 }
 
-TEST_CASE("a plugin outside of the host's own directories is no plugin for this process, whatever it is called") {
+TEST_CASE("a plugin outside of the host's own directories does not run in this process, whatever its name") {
   HostStage stage{};
   PluginShelf third_party{"puppet"};
   stage.settings().directories = {third_party.path()};
@@ -234,7 +234,7 @@ TEST_CASE("a running plugin gets a changed configuration, but not an invalid one
   CHECK(puppet.count("create") == 1);
 }
 
-TEST_CASE("a configuration that does not fit keeps nothing else of the settings from being taken") {
+TEST_CASE("an invalid configuration of one plugin does not prevent other settings from being used") {
   HostStage stage{"puppet"};
   Puppet puppet(stage.shelf().file("puppet"));
   stage.settings().settings["puppet"] = settings_of(stage);
@@ -330,7 +330,7 @@ TEST_CASE("a required plugin that no directory has keeps the agent from being re
         std::vector<std::string>{"advisor-x is required, no plugin directory has it"});
 }
 
-TEST_CASE("a plugin that stays at its share of CPU ticks slower, then is restarted") {
+TEST_CASE("a plugin that stays at its CPU limit ticks slower, then is restarted") {
   HostStage stage{"runner", "second"};
   Puppet busy(stage.shelf().file("runner"));
   busy.on("run", [](const PuppetCall& call) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pins and signatures as the operator meets them: at the start and at each reload.
+// Pins and signatures as an operator uses them: at the start and at each reload.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -59,7 +59,8 @@ TEST_CASE_FIXTURE(Trial, "of a plugin with a wrong pin nothing runs, until a rel
   CHECK(runs());
 }
 
-TEST_CASE_FIXTURE(Trial, "a running plugin ends when a reload brings a pin that it does not have, and comes back") {
+TEST_CASE_FIXTURE(Trial,
+                  "a running plugin ends when a reload sets a pin that it does not match, and starts again later") {
   pin(digest());
   REQUIRE(puppet.await("collect"));
   pin(kWrong);
@@ -72,18 +73,18 @@ TEST_CASE_FIXTURE(Trial, "a running plugin ends when a reload brings a pin that 
   CHECK(runs());
 }
 
-TEST_CASE_FIXTURE(Trial, "a running plugin goes on without a break when a reload brings the pin that it has") {
+TEST_CASE_FIXTURE(Trial, "a running plugin continues without a break when a reload sets the pin that it matches") {
   reload();
   REQUIRE(runs());
   pin(digest());
   stage.settings().trust = config::Trust::pinned;
   reload();
   REQUIRE(runs());
-  CHECK(stage.stop());  // waits for the check, too
+  CHECK(stage.stop());  // also waits for the check
   CHECK(puppet.count("create") == 1);
 }
 
-TEST_CASE_FIXTURE(Trial, "a file that was replaced under a running plugin is not taken for what runs") {
+TEST_CASE_FIXTURE(Trial, "a file that was replaced while the plugin runs is not mistaken for the running one") {
   reload();
   REQUIRE(runs());
   const std::string content = *read_file(file);
@@ -127,7 +128,7 @@ TEST_CASE_FIXTURE(Trial, "a plain name does not spare a plugin the signature") {
   CHECK(reason() == "expected a signature in '" + file + ".sig', as plugins.trust is 'signed', found none");
 }
 
-TEST_CASE_FIXTURE(Trial, "a plugin with its gate off is not checked, and is when it goes on again") {
+TEST_CASE_FIXTURE(Trial, "a plugin with its gate off is not checked, but is checked when the gate is on again") {
   reload();
   REQUIRE(runs());
   auto settings = stage.settings().defaults;

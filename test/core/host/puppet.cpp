@@ -9,7 +9,7 @@
 #include <mutex>
 #include <stdexcept>
 
-// LeakSanitizer asks for it. An instance that does not come back is left behind on purpose, with what it has.
+// LeakSanitizer calls this. An instance that never returns is abandoned on purpose, with its memory.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:puppet.so\n"; }
 

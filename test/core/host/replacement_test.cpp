@@ -39,7 +39,7 @@ koord_status propose(const koord_host* host) {
   return knobs->propose(host, &intent, 1, sizeof intent);
 }
 
-// One plugin that ticks often, and the hands over it and over the file that will replace it.
+// A plugin that ticks often, with the control of its file and of the replacing file.
 struct Reloading {
   HostStage stage{"puppet", "second"};
   Puppet old{stage.shelf().file("puppet")};
@@ -48,8 +48,8 @@ struct Reloading {
   Reloading() {
     for (const char* id : {"puppet", "second"}) {
       config::PluginSettings often = stage.settings().defaults;
-      often.period = std::chrono::milliseconds(50);  // It is the longest deadline, too: three missed in a row begin
-                                                     // a new session.
+      // This is also the longest deadline: three missed ones in a row start a new session.
+      often.period = std::chrono::milliseconds(50);
       often.deadline = std::chrono::hours(1);
       stage.settings().settings[id] = often;
     }
@@ -60,7 +60,7 @@ struct Reloading {
   }
   void put_new_file() {
     stage.shelf().replace("puppet");
-    // By a path that the loader does not know yet: it would take a known one for the old file.
+    // Uses a path that the loader does not know yet: for a known path it would return the old file.
     fresh = std::make_unique<Puppet>(stage.shelf().path() + "//puppet.so");
   }
   Result<void> replace() { return stage.replace("puppet", "Puppet=true,Second=true"); }
@@ -77,7 +77,7 @@ TEST_CASE_FIXTURE(Reloading, "a new file is brought up beside the old one, which
     return KOORD_OK;
   });
   REQUIRE(why_not(replace()) == "");
-  CHECK(created_after == 0);  // the old one lived then
+  CHECK(created_after == 0);  // the old instance existed then
   CHECK(fresh->await("collect", 3));
   CHECK(old.count("create") == 1);
   CHECK(old.await("destroy"));
@@ -86,10 +86,10 @@ TEST_CASE_FIXTURE(Reloading, "a new file is brought up beside the old one, which
 }
 
 TEST_CASE_FIXTURE(Reloading, "the new one has no tick before the old one has ended") {
-  stage.settings().settings["puppet"].period = std::chrono::hours(1);  // each ticks once as it begins
+  stage.settings().settings["puppet"].period = std::chrono::hours(1);  // each ticks once at its start
   REQUIRE(runs());
   put_new_file();
-  // Shared: the tick may still be about to return when the test ends.
+  // Shared, because the tick may still be returning when the test ends.
   auto old_ones_ended = std::make_shared<std::promise<std::size_t>>();
   fresh->on("collect", [this, old_ones_ended](const PuppetCall&) {
     old_ones_ended->set_value(old.count("destroy"));
@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(Reloading, "when the new one's init fails the old one goes on 
   std::size_t before = old.count("collect");
   CHECK(old.await("collect", before + 3));
   CHECK(old.count("create") == 1);
-  CHECK(fresh->count("init") == 1);  // it is not tried again
+  CHECK(fresh->count("init") == 1);  // its init is not tried again
   CHECK(stage.status("puppet").state == PluginState::running);
   CHECK(contains(stage.status("puppet").reason, "runs the file it had before: init()"));
   CHECK(stage.status("puppet").refused_reloads == 1);
@@ -134,7 +134,7 @@ TEST_CASE_FIXTURE(Reloading, "when the new file is refused the old one goes on t
 
 TEST_CASE_FIXTURE(Reloading, "a mapped file that was written to is refused: only another file can be mapped") {
   REQUIRE(runs());
-  stage.shelf().patch("puppet", 0, "\x7f");  // as it was before, but written
+  stage.shelf().patch("puppet", 0, "\x7f");  // same content, but written again
   CHECK(contains(why_not(replace()),
                  "is mapped and was written to since: expected a new file put in its place by rename"));
   std::size_t before = old.count("collect");
@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(Reloading, "the intents of a new strategy outlast the end of t
   config::PluginSettings often = stage.settings().settings["puppet"];
   stage.settings().settings["strategy"] = often;
   Puppet old_strategy(stage.shelf().file("strategy"));
-  const Door door;  // the old one takes its time to end
+  const Door door;  // the old instance ends slowly
   old_strategy.on("stop", [door](const PuppetCall&) {
     door.pass();
     return KOORD_OK;
@@ -162,7 +162,7 @@ TEST_CASE_FIXTURE(Reloading, "the intents of a new strategy outlast the end of t
   REQUIRE(old_strategy.await("evaluate"));
   stage.shelf().replace("strategy");
   Puppet new_strategy(stage.shelf().path() + "//strategy.so");
-  // It proposes once; what fails proposes nothing and leaves the plan as it is.
+  // It proposes once, then fails. A failed call proposes nothing and leaves the plan unchanged.
   new_strategy.on("evaluate", [first = std::make_shared<std::atomic_flag>()](const PuppetCall& call) {
     return first->test_and_set() ? KOORD_E_AGAIN : propose(call.host);
   });
@@ -172,7 +172,7 @@ TEST_CASE_FIXTURE(Reloading, "the intents of a new strategy outlast the end of t
   CHECK(stage.governor().active_intents() == 1);
   door.open();
   REQUIRE(old_strategy.await("destroy"));
-  REQUIRE(new_strategy.await("evaluate", new_strategy.count("evaluate") + 3));  // the old one's end is over by then
+  REQUIRE(new_strategy.await("evaluate", new_strategy.count("evaluate") + 3));  // by then the old instance has ended
   CHECK(stage.governor().active_intents() == 1);
 }
 

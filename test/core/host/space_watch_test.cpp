@@ -21,7 +21,7 @@ TEST_CASE("free space that falls by more than 16 MiB is noticed, once for each f
   CHECK(watch.has_fallen(kMuch - 2 * kFall - 2));
 }
 
-TEST_CASE("a slow fall is noticed when it adds up, a rise in between counts from its top") {
+TEST_CASE("a slow fall is noticed when its sum exceeds 16 MiB; after a rise, a fall counts from the new maximum") {
   SpaceWatch watch;
   watch.has_fallen(kMuch);
   std::uint64_t free_bytes = kMuch;

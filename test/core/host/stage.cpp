@@ -74,7 +74,7 @@ bool Stage::stop() {
 bool Stage::tick() {
   std::uint64_t before = instance_->status().counts.calls;
   instance_->tick();
-  // A tick notifies nothing.
+  // A tick does not notify.
   return eventually([&] { return !instance_->status().ticking; }) && instance_->status().counts.calls > before;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where test plugins run: the real services on a fake node, real threads. Stage runs single instances,
-// HostStage the whole plugin manager with its loop.
+// Runs test plugins with the real services on a fake node and real threads. Stage runs single instances, HostStage the
+// whole plugin manager with its loop.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@
 
 namespace koord::test {
 
-// Waits for a condition, which notify() has checked again. The time limit is that of a failed test.
+// Waits for a condition, which each notify() checks again. Its time limit is that of a failed test.
 class ChangeSignal {
  public:
   void notify() {
@@ -38,7 +38,8 @@ class ChangeSignal {
     std::unique_lock lock(mutex_);
     while (!condition()) {
       if (std::chrono::steady_clock::now() > end) return false;
-      notified_.wait_for(lock, std::chrono::milliseconds(10));  // a change and its revert may notify once
+      // a change that is reverted at once may notify only once
+      notified_.wait_for(lock, std::chrono::milliseconds(10));
     }
     return true;
   }
@@ -61,13 +62,13 @@ class Stage {
 
   bool await(host::PluginState state);
   bool await(const std::function<bool(const host::InstanceStatus&)>& condition);
-  // Starts it and waits until it runs.
+  // Starts the instance and waits until it runs.
   bool run();
-  // Stops it and waits until it has.
+  // Stops the instance and waits until it has stopped.
   bool stop();
-  // Ticks it once and waits until that is done.
+  // Ticks the instance once and waits until the tick has ended.
   bool tick();
-  // Calls `f` on the thread of each change. To be set before the instance is started.
+  // Sets a function that is called on the thread of each change. Must be set before the instance is started.
   void on_change(std::function<void(host::PluginState)> f) { *on_change_ = std::move(f); }
 
  private:
@@ -77,7 +78,7 @@ class Stage {
   Puppet puppet_;
   knob::MemoryOriginals originals_;
   std::unique_ptr<knob::Governor> governor_;
-  // Shared, because a wedged instance's watchdog call keeps it.
+  // Shared, because the watchdog call of a wedged instance keeps it.
   std::shared_ptr<ChangeSignal> signal_ = std::make_shared<ChangeSignal>();
   std::shared_ptr<std::function<void(host::PluginState)>> on_change_ =
       std::make_shared<std::function<void(host::PluginState)>>([](host::PluginState) {});
@@ -85,7 +86,7 @@ class Stage {
   std::shared_ptr<host::Instance> instance_;
 };
 
-// Keeps what strategies asked for.
+// Stores the requests of strategies.
 class RequestBox final : public evict::RequestSink {
  public:
   void take(const decision::Proposer& proposer, std::vector<evict::Request> requests) override {
@@ -103,8 +104,8 @@ class RequestBox final : public evict::RequestSink {
   std::map<std::string, std::vector<evict::Request>> newest_;
 };
 
-// The plugin manager on a loop of its own thread. A host without children has the shelf as its own directory, one with
-// children takes what lies there for plugins of others.
+// The plugin manager, on a loop in its own thread. Without children, the shelf is the directory of the agent's own
+// plugins. With children, its files are third-party plugins.
 class HostStage {
  public:
   explicit HostStage(std::initializer_list<std::string_view> plugins, std::size_t workers = 2,
@@ -115,19 +116,19 @@ class HostStage {
   FakeNode& host_node() { return node_; }
   FakeHost& host() { return host_; }
   metric::HostMetrics& metrics() { return metrics_; }
-  // The knobs of strategies: cgroup v2 in a tree of its own, "be" and "be/pod" with the knobs of the CPU.
+  // The files of knobs: a separate cgroup v2 tree with "be" and "be/pod", which have the knobs of the CPU.
   FakeNode& knobs() { return knobs_; }
   knob::Governor& governor() { return governor_; }
   RequestBox& evictions() { return evictions_; }
   host::PluginManager& manager() { return *manager_; }
   config::PluginsSettings& settings() { return settings_; }
 
-  // Reads the shelf, sets these gates and makes it so.
+  // Reads the shelf and applies these gates.
   void apply(std::string_view gates);
-  // Puts what the shelf has under this id now in the place of what runs, with these gates; waits.
+  // Replaces the running plugin with this id by the shelf's file, with these gates. Waits for the result.
   Result<void> replace(const std::string& id, std::string_view gates);
   host::PluginStatus status(std::string_view id);
-  // Waits until the plugin is in this state; false after a long time.
+  // Waits until the plugin is in this state. Returns false after a long time limit.
   bool await(std::string_view id, host::PluginState state);
   bool stop(Duration grace = std::chrono::seconds(5));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins.settings of ids that no plugin has.
+// plugins.settings with ids that belong to no plugin.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 

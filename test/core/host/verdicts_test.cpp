@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts of plugins: events about them, and their end with their plugin.
+// Verdicts of plugins: events about them, and their end when their plugin ends.
 #include <doctest/doctest.h>
 
 #include "stage.hpp"
@@ -35,7 +35,7 @@ std::uint64_t publish_pod(FakeHost& host) {
 
 std::size_t standing(FakeHost& host) { return host.services().verdicts.standing()->records.size(); }
 
-// Why the newest verdict ended.
+// Returns why the newest verdict ended.
 std::string why_ended(FakeHost& host) {
   const auto history = host.services().verdicts.history();
   return history.empty() ? "no verdict" : history[0]->why_ended;

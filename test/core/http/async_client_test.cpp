@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client on the loop against servers that say whatever a test wants.
+// The client on the loop, with servers that send exactly the bytes of the test.
 #include "core/http/async_client.hpp"
 
 #include <doctest/doctest.h>
@@ -121,7 +121,7 @@ TEST_CASE("a request on a kept connection that dies before a byte of the answer 
     peer.read_request();
     peer.send(answer_with("first"));
     peer.read_request();
-    if (peer.number == 1) return;  // the second request is swallowed
+    if (peer.number == 1) return;  // the server ignores the second request
     peer.send(answer_with("second"));
   });
   SUBCASE("a GET is") {
@@ -196,7 +196,7 @@ TEST_CASE("when a kept connection does not answer in time, the others are not tr
   ScriptedServer server([](Peer& peer) {
     peer.read_request();
     peer.send(answer_with("x"));
-    if (peer.number <= 2) peer.wait_for_close();  // alive, and deaf
+    if (peer.number <= 2) peer.wait_for_close();  // the connection stays open, but the server does not answer
     peer.read_request();
     peer.send(answer_with("y"));
   });

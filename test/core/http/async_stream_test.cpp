@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that the client on the loop hands on piece by piece.
+// Answers that the client on the loop passes on in pieces.
 #include <doctest/doctest.h>
 
 #include <atomic>

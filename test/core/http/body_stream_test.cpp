@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The pieces that the test gives it, shared with the test's thread.
+// Pieces that the test provides, shared with the test's thread.
 class Given final : public http::BodyStream {
  public:
   struct Shared {
@@ -118,7 +118,7 @@ TEST_CASE("a stream ends with its peer") {
   s.given->give("late");
 }
 
-// The routes hold what holds `wake`.
+// The routes own the objects that `wake` uses.
 TEST_CASE("a stream that is woken after its server's end is not heard") {
   std::shared_ptr<Given::Shared> given;
   {

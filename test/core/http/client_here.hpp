@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of the client on the loop: the client, servers that say whatever a test wants, and chunked bodies.
+// For tests of the client on the loop: the client, servers that send the test's bytes, and chunked bodies.
 #pragma once
 
 #include <doctest/doctest.h>

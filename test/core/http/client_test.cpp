@@ -86,7 +86,7 @@ TEST_CASE(
     "the pieces of a body go to the caller and count against the limit, and an error of the caller ends the exchange") {
   http::Routes routes;
   routes.get("/",
-             [](const http::Request&) { return http::plain_text(200, std::string(99'999, 'x')); });  // and a line end
+             [](const http::Request&) { return http::plain_text(200, std::string(99'999, 'x')); });  // plus a line end
   RunningServer server(std::move(routes));
   std::string pieces;
   http::ClientOptions options{.on_body = [&](std::string_view piece) -> Result<void> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards over real sockets: which requests get to their handler, and what a refused one costs.
+// Guards over real sockets: which requests reach their handler, and the cost of a refused request.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ struct Named : http::RequestClient {
   std::string name;
 };
 
-// Refuses requests without the header Pass; the handler gets its value as the client.
+// Refuses requests without the header Pass. The handler gets the header's value as the client.
 void pass_by_header(http::Request& request, const http::Decide& decide) {
   const auto pass = request.header("Pass");
   if (!pass) return decide(http::plain_text(401, "no"));
@@ -83,7 +83,7 @@ TEST_CASE("a refused request with a body that has come leaves the connection to 
 }
 
 TEST_CASE("nothing more is read while a guard decides, and the whole body afterwards") {
-  constexpr std::size_t kBody = 32 << 20;  // more than the buffers of a socket
+  constexpr std::size_t kBody = 32 << 20;  // more than the socket buffers hold
   std::promise<http::Decide> asked;
   RunningServer server(sizes([&](http::Request&, const http::Decide& decide) { asked.set_value(decide); }, kBody));
   RawPeer peer(server.address());

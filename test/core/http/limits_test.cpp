@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers and handlers that misbehave, and the server's end.
+// Peers and handlers that misbehave, and the end of the server.
 #include <doctest/doctest.h>
 
 #include <future>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A handler that reports its begin and waits until it is released.
+// A handler that reports its start and waits until it is released.
 struct Gate {
   http::Routes routes() {
     http::Routes routes;
@@ -86,7 +86,7 @@ TEST_CASE("at the cap the connection that has waited longest for a request makes
     peer->send(get_request("/hello"));
     peer->read_until("hello\n");
   }
-  half.send(get_request("/hello"));  // its wait restarts here
+  half.send(get_request("/hello"));  // the server's wait for it restarts here
   half.read_until("hello\n");
   half.send("GET /hel");
   CHECK(http::get(server.address(), "/hello")->status == 200);
@@ -139,7 +139,7 @@ TEST_CASE("the addresses of one IPv6 network lose their own connections, not tho
 TEST_CASE("an address with many connections that are being answered loses its oldest to an address with fewer") {
   std::promise<void> let_go;
   auto gate = let_go.get_future().share();
-  std::vector<std::thread> answering;  // filled by the loop
+  std::vector<std::thread> answering;  // filled by the loop thread
   http::Routes routes = hello();
   routes.get_now("/wait", [&answering, gate](const http::Request&, http::Reply reply) {
     answering.emplace_back([gate, reply = std::move(reply)] {

@@ -11,7 +11,7 @@ using Progress = RequestParser::Progress;
 
 namespace {
 
-// How far a header gets that comes in pieces.
+// Parses a header that arrives in pieces. Returns the parser's progress.
 Progress parse_in_pieces(RequestParser& parser, std::string_view bytes, std::size_t piece) {
   parser.begin();
   auto progress = Progress::part;
@@ -34,7 +34,7 @@ TEST_CASE("the limit of a header holds however it is cut into pieces") {
   for (std::size_t piece : {1u, 7u, 100u, 1000u, 10000u}) {
     RequestParser parser(1000);
     CHECK(parse_in_pieces(parser, header_of(9), piece) == Progress::whole);
-    // Beast leaves out what it could parse of the first piece.
+    // Beast ignores what it has already parsed of the first piece.
     CHECK(parse_in_pieces(parser, header_of(20), piece) == Progress::bad);
     CHECK(parser.refusal().status == 431);
   }

@@ -50,7 +50,7 @@ RawPeer::RawPeer(const std::string& address, const std::string& from) {
 void RawPeer::send(std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t n = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (n <= 0) return;  // the server had enough
+    if (n <= 0) return;  // the server has closed
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server on real sockets with its loop in a thread, and a peer that sends raw bytes.
+// A server with real sockets and its loop in a thread, and a peer that sends raw bytes.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ class RunningServer {
   const std::string& address() const { return address_; }
 
   void run_on_loop(std::function<void()> task) { loop_.post(std::move(task)); }
-  // Stops within the bound; returns when the server says that it has stopped.
+  // Stops within this time. Returns when the server reports that it has stopped.
   void stop(Duration bound);
 
  private:
@@ -51,12 +51,12 @@ class SocketFolder {
 
 class RawPeer {
  public:
-  // `from`: an address of ours, without a port; empty: any.
+  // `from`: a local address without a port; empty: any.
   explicit RawPeer(const std::string& address, const std::string& from = {});
   void send(std::string_view bytes);
   // Reads until the server closes.
   std::string read_to_end();
-  // Reads until `mark` has come, or the server closes.
+  // Reads until `mark` has arrived, or the server closes.
   std::string read_until(std::string_view mark);
   void close() { fd_.reset(); }
 

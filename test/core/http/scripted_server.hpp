@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server on loopback that says exactly what a test wants, each connection in a thread of its own: for answers that no
-// honest server gives.
+// A server on loopback that sends exactly the bytes of the test, with a thread for each connection: for answers that a
+// correct server never gives.
 #pragma once
 
 #include <atomic>
@@ -18,13 +18,13 @@ namespace koord::test {
 
 class ScriptedServer {
  public:
-  // One connection, the `number`th from 1. Calls that find it closed do nothing.
+  // The `number`th connection, from 1. Calls after it was closed have no effect.
   class Peer {
    public:
     Peer(int fd, int which) : number(which), fd_(fd) {}
-    // A request with its body; "" when the client has closed.
+    // Reads a request with its body; "" if the client has closed.
     std::string read_request();
-    // False: the client has closed.
+    // Returns false if the client has closed.
     bool send(std::string_view bytes);
     void close();
     void wait_for_close();
@@ -36,7 +36,7 @@ class ScriptedServer {
   };
   using Script = std::function<void(Peer&)>;
 
-  // `address`: without a port, "127.0.0.1" or "[::1]". The connection closes when the script returns.
+  // `address`: "127.0.0.1" or "[::1]", without a port. The connection closes when the script returns.
   explicit ScriptedServer(Script script, const std::string& address = "127.0.0.1");
   ~ScriptedServer();
 
@@ -51,7 +51,7 @@ class ScriptedServer {
   std::uint16_t port_ = 0;
   std::atomic<int> connections_ = 0;
   std::mutex mutex_;
-  std::list<UniqueFd> open_;  // until the end, for the destructor to shut them down
+  std::list<UniqueFd> open_;  // kept until the destructor shuts them down
   std::list<std::thread> threads_;
   std::thread accepting_;
 };

@@ -31,7 +31,7 @@ http::Routes routes() {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// The answer to these bytes, from the status line to the end of the connection.
+// Returns the answer to these bytes, from the status line to the end of the connection.
 std::string answer_to(const std::string& bytes) {
   RunningServer server(routes());
   RawPeer peer(server.address());
@@ -148,7 +148,7 @@ TEST_CASE("a slow handler that throws is answered with 500 and the exception's t
   CHECK(answer->status == 500);
   CHECK(answer->body == "the handler failed: no luck\n");
   CHECK(http::post(server.address(), "/answer-and-throw", "")->body == "fine\n");
-  CHECK(http::post(server.address(), "/throw", "")->status == 500);  // the workers are well
+  CHECK(http::post(server.address(), "/throw", "")->status == 500);  // the workers still work
 }
 
 TEST_CASE("requests of one connection are answered in their order, also when sent at once") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TLS server against real clients: our own, curl, openssl s_client, and peers that send whatever they like.
+// The TLS server with real clients: the agent's own, curl, openssl s_client, and peers that send invalid bytes.
 #include "core/http/tls_server.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Authorities and certificates that all tests share.
+// Certificate authorities and certificates for all tests.
 const CertificateFolder& certificates() {
   static const auto all = [] {
     auto made = std::make_unique<CertificateFolder>();
@@ -42,7 +42,7 @@ const CertificateFolder& certificates() {
   return *all;
 }
 
-// "user of groups by authorities", or the problem.
+// Returns "user of groups by authorities", or the problem.
 std::string describe(const http::Request& request) {
   if (!request.tls) return "plain";
   if (!request.tls->certificate) return "nobody";
@@ -65,7 +65,7 @@ http::Routes routes() {
 }
 
 struct SecureServer {
-  // Its own copies of the files, to be replaced.
+  // Holds copies of the files, which the test replaces.
   SocketFolder folder;
   std::shared_ptr<http::TlsServer> tls;
   RunningServer server;
@@ -285,7 +285,7 @@ TEST_CASE("replaced authorities decide about clients that come, and about those 
   CHECK(secure.ask("client") == "problem: unable to get local issuer certificate");
 }
 
-// A client with kept connections to a server without authorities, which come later.
+// A client with kept connections to a server that has no authorities at first.
 struct LateAuthorities : LoopHere {
   std::shared_ptr<http::TlsServer> tls;
   RunningServer server;
@@ -298,7 +298,7 @@ struct LateAuthorities : LoopHere {
     REQUIRE_MESSAGE(opened, opened.error().message());
     tls = *opened;
   }
-  // Only clients with a verified certificate get in.
+  // Only clients with a verified certificate are admitted.
   static http::Routes guarded() {
     http::Routes all = routes();
     all.set_guard([](const http::Request& request, const http::Decide& decide) {
@@ -336,7 +336,7 @@ struct LateAuthorities : LoopHere {
 };
 
 TEST_CASE_FIXTURE(LateAuthorities,
-                  "a client is known on its old connection when its authorities come, and when they change") {
+                  "a client is authenticated on its old connection when its authorities appear, and when they change") {
   connect("client");
   CHECK(ask() == "problem: no authorities of clients are known");
   trust("client-ca");
@@ -345,12 +345,12 @@ TEST_CASE_FIXTURE(LateAuthorities,
   CHECK(ask() == "problem: unable to get local issuer certificate");
   trust("client-ca");
   CHECK(ask() == "prometheus of monitoring of readers by clients");
-  // The refusal under other authorities than those of its handshake ended its first one.
+  // The refusal, made under other authorities than at its handshake, closed its first connection.
   CHECK(client->connections_opened() == 2);
 }
 
 TEST_CASE_FIXTURE(LateAuthorities,
-                  "a refusal ends the connection of a client that may show a certificate when it comes again") {
+                  "a refusal closes the connection of a client that may show a certificate on its next connection") {
   connect("");
   CHECK(ask() == "nobody");
   CHECK(ask() == "nobody");

@@ -20,7 +20,7 @@ using namespace koord::test;
 
 namespace {
 
-// An authority, a certificate of a server at 127.0.0.1 and "server.test", one of a client, and a page.
+// An authority, the certificate of a server at 127.0.0.1 and "server.test", a client's certificate, and a page.
 struct Certificates : CertificateFolder {
   Certificates() {
     authority("ca");
@@ -39,7 +39,7 @@ const Certificates& certificates() {
   return all;
 }
 
-// Serves the folder's files, each a whole answer.
+// Serves the folder's files. Each file is a whole answer.
 struct TlsServer {
   std::string address = free_address();
   ChildProcess process;
@@ -125,7 +125,7 @@ TEST_CASE("an answer that is cut off is an error, and so is a server that speaks
 }
 
 TEST_CASE("a server that says goodbye in the middle of the handshake has not shaken hands") {
-  // An alert in the clear: level warning, close_notify.
+  // A plaintext TLS alert: level warning, close_notify.
   constexpr std::string_view kCloseNotify("\x15\x03\x03\x00\x02\x01\x00", 7);
   ScriptedServer server([&](ScriptedServer::Peer& peer) {
     peer.send(kCloseNotify);
@@ -162,7 +162,7 @@ TEST_CASE("the memory of passed records is freed, and nothing is lost that has c
   CHECK(client.incoming(server.outgoing()));
   CHECK(client.shake_hands().value() == true);
   CHECK(client.write("question"));
-  CHECK(server.incoming(client.outgoing()));  // the end of the handshake, and the first data
+  CHECK(server.incoming(client.outgoing()));  // the end of the handshake and the first data
   CHECK(server.shake_hands().value() == true);
   for (const char* text : {"question", "next"}) {
     server.free_passed();

@@ -10,7 +10,7 @@ using koord::JsonScanner;
 
 namespace {
 
-// The one value of the text as it stands there, or the error.
+// Returns the text's only value as written, or the error.
 std::string value_of(std::string_view text) {
   JsonScanner json(text);
   Result<std::string_view> value = json.value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed values on the kernel of this machine: a class that is capped, and pods with limits that the agent scales.
+// Composed values on this machine's kernel: a class with a cap, and pods with limits that the agent scales.
 #include <memory>
 
 #include "test/core/knob/governed_node.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kPods = 10;
 
-// A class, which is the fixture's pod, with ten limited pods of one container each.
+// A class (the fixture's pod) with ten pods that have limits and one container each.
 struct LimitedPods : GovernedNode {
   struct Limited {
     RealCgroup pod, app;
@@ -46,7 +46,7 @@ struct LimitedPods : GovernedNode {
   static Intent with_role(Role role, const RealCgroup& cgroup, std::string value) {
     return minute_intent(Level::pod, "cpu.max", cgroup.dir(), std::move(value), 0, role);
   }
-  // All pods and containers have this much, or their limit where that is less.
+  // Checks that all pods and containers have this quota, or their limit if it is lower.
   void check_at_most(int quota_us) const {
     for (int i = 0; i < kPods; ++i) {
       const std::string expected = std::to_string(std::min(quota_us, limit_us(i))) + " 100000";
@@ -62,7 +62,7 @@ constexpr int kUncapped = 1 << 30;
 
 TEST_CASE_FIXTURE(
     LimitedPods,
-    "cfsQuota suppression with ten limited pods: the cap of the class reaches them where the kernel asks for it") {
+    "cfsQuota suppression with ten limited pods: the cap of the class is applied to them if the kernel requires it") {
   const std::string before = read(pod, "cpu.max");
   for (const int cap : {60'000, 35'000, 12'000, 45'000, 80'000}) {
     CAPTURE(cap);
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(
 }
 
 TEST_CASE_FIXTURE(LimitedPods,
-                  "a class that is capped survives kills of the agent, and all is as before when the strategy is off") {
+                  "after kills of the agent a class has its cap again, and all is as before when the strategy is off") {
   const std::string before = read(pod, "cpu.max");
   const Plan plan{with_role(Role::cap, pod, "25000 100000")};
   for (int i = 0; i < 5; ++i) {
@@ -126,7 +126,7 @@ TEST_CASE_FIXTURE(
   CHECK(last_reported("suppress").outcome == Outcome::applied);
   CHECK(read(pod, "cpuset.cpus") == "0");
   CHECK(read(app, "cpuset.cpus") == "0");
-  begin();  // killed
+  begin();  // as after SIGKILL
   propose("suppress", {cap});
   CHECK(read(app, "cpuset.cpus") == "0");
   governor->withdraw({"suppress", "main"});

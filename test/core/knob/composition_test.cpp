@@ -15,7 +15,7 @@ using namespace koord::decision;
 namespace {
 
 struct Composed {
-  std::deque<Intent> intents;  // stay where they are
+  std::deque<Intent> intents;  // a deque, so the addresses stay the same
   Hierarchy hierarchy;
   std::string base = "100000 100000";
   bool was_base_asked = false;
@@ -104,7 +104,7 @@ TEST_CASE("the strictest cap binds, and the largest floor, and a cap beats a flo
         "140000 100000");
   CHECK(Composed().quota("a", Role::floor, "120000 100000").quota("b", Role::cap, "30000 100000").value() ==
         "30000 100000");
-  CHECK(Composed().quota("a", Role::cap, "20000 50000").value() == "20000 50000");  // by the share of the period
+  CHECK(Composed().quota("a", Role::cap, "20000 50000").value() == "20000 50000");  // compared by quota / period
 }
 
 TEST_CASE("a set replaces the base and the scales of its priority and below, and bounds bind all the same") {
@@ -191,7 +191,7 @@ TEST_CASE("caps of io.max bind field by field, of the same device") {
   CHECK(composed.value("io.max") == "8:16 rbps=1000 wbps=3000 riops=7 wiops=max");
 }
 
-TEST_CASE("a cap of the cgroup around binds, and what the containers add up to is a floor below it") {
+TEST_CASE("the cap of the parent cgroup is the limit, and the sum of the containers is a minimum below it") {
   const auto bound = [](const char* text, std::string plugin, std::string dir) {
     return Bound{
         find_knob("cpu.max"), *parse_value(*find_knob("cpu.max"), text), std::move(plugin), std::move(dir), {}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fault 1 on this machine's kernel: SIGKILL at random moments of enforcing. After each next start every knob has its
-// original value, or the value of a new intent. Needs root. `--moments=1000` for more than 100 of them, `--seed=7` for
-// the same again.
+// Fault 1 on this machine's kernel: SIGKILL at random times during enforcement. After each next start every knob has
+// its original value, or the value of a new intent. Needs root. `--moments=1000` sets the number of kills (default
+// 100); `--seed=7` repeats a run.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ unsigned moments = 100, seed = 1;
 constexpr Duration kPatience = 30s;
 const Proposer kStrategy{"suppress", "main"};
 
-// An agent's part that writes knobs.
+// The part of an agent that writes knobs.
 struct Enforcer {
   cgroup::Layout layout = *cgroup::Layout::detect(NodeRoots());
   ManualClock clock;
@@ -47,7 +47,7 @@ struct Enforcer {
     governor.set_node_mode(Mode::enforce);
   }
 
-  // False: the journal cannot be read.
+  // Returns false if the journal cannot be read.
   bool start() {
     const Result<Journal::Found> found = journal.open();
     if (!found || !found->warnings.empty()) return false;
@@ -77,7 +77,7 @@ struct Node {
     }
     return all;
   }
-  // Differences from the beginning, in words.
+  // Returns the differences from the original values as text.
   std::string changed() const {
     const std::vector<Texts> now = texts();
     std::string text;
@@ -93,12 +93,12 @@ struct Node {
     if (knob == "cpuset.cpus") return round % 2 ? "0" : "1";
     return std::to_string(100 + step * 100);
   }
-  // Another one each round: wider and narrower, more cgroups and fewer.
+  // Returns another plan each round: wider and narrower values, more and fewer cgroups.
   Plan plan(unsigned round) const {
     Plan plan;
     for (const auto& [cgroup, knob] : knobs) {
       if (cgroup == &other && knob != "cpuset.cpus" && round % 3 == 0)
-        continue;  // the pod's set must have that of each in it
+        continue;  // the pod's cpuset must contain those of its containers
       Intent intent = test::made_intent(knob, value(knob, round));
       intent.level = cgroup == &pod ? Level::pod : Level::container;
       intent.cgroup_dir = cgroup->dir();
@@ -108,7 +108,7 @@ struct Node {
     }
     return plan;
   }
-  // Differences from the intents of this round, in words.
+  // Returns the differences from the intents of this round as text.
   std::string not_as_proposed(unsigned round) const {
     const KnobFiles files(*cgroup::Layout::detect(NodeRoots()), NodeRoots());
     std::string text;
@@ -122,8 +122,8 @@ struct Node {
     }
     return text;
   }
-  // Returns the time from the start of a session to its first write. The shortest of three: one that a busy machine
-  // held up would make every moment of the run as long.
+  // Returns the time from the start of a session to its first write: the shortest of three, because one long time on a
+  // busy machine would delay all kills of the run.
   std::chrono::microseconds until_first_write() const {
     return std::min({measure_first_write(), measure_first_write(), measure_first_write()});
   }
@@ -139,7 +139,7 @@ struct Node {
     next.governor.stop();
     return std::chrono::duration_cast<std::chrono::microseconds>(taken);
   }
-  // Adopts what is left and enforces until it is killed.
+  // Adopts the journal's originals and enforces until it is killed.
   [[noreturn]] void enforce(unsigned round) const {
     Enforcer enforcer(directory);
     if (!enforcer.start()) ::_exit(1);
@@ -172,9 +172,9 @@ TEST_CASE_FIXTURE(Node,
     CAPTURE(moment);
     CAPTURE(seed);
     ChildProcess child([&] { enforce(moment); });
-    ::usleep(random() % longest);  // the fault's moment, not a wait for anything
+    ::usleep(random() % longest);  // the time of the fault; the test does not wait for anything here
     REQUIRE(was_killed(child));
-    if (moment % 3 == 2) continue;  // the next one has to cope, and may be killed while it does
+    if (moment % 3 == 2) continue;  // the next session continues with this state, and may be killed too
     Enforcer next(directory);
     REQUIRE(next.start());
     left += next.governor.adopted() > 0;
@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(Node,
     REQUIRE(changed() == "");
     REQUIRE(next.journal.size() == 0);
   }
-  CHECK(left > 0);  // else it was killed too early each time, and nothing was shown
+  CHECK(left > 0);  // otherwise every kill came too early, and the test proved nothing
 }
 
 TEST_CASE_FIXTURE(Node, "a value that another process has written after the crash stays") {
@@ -235,7 +235,7 @@ TEST_CASE_FIXTURE(Node, "a cgroup that was recreated after the crash is not give
   REQUIRE(was_killed(child));
   again.reset();
   again = std::make_unique<RealCgroup>(pod, "again");
-  again->limit_cpu(0.2);  // by chance the very same value
+  again->limit_cpu(0.2);  // by chance the same value
   Enforcer next(directory);
   REQUIRE(next.start());
   const std::vector<Undone> undone = next.governor.stop();

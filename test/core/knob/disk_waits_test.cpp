@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deciding thread waits for the disk only before a knob's first write. Waits are counted where a program asks the
-// kernel for one.
+// The deciding thread waits for the disk only before the first write of a knob. The test counts calls of fsync and
+// fdatasync.
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ thread_local int waits = 0;
 
 }  // namespace
 
-// Instead of those of the C library, for SQLite, too.
+// Replaces the function of the C library, also for SQLite.
 extern "C" __attribute__((visibility("default"))) int fsync(int fd) {
   ++waits;
   return static_cast<int>(::syscall(SYS_fsync, fd));

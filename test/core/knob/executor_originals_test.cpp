@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Originals of an executor: stored, reverted, handed over to the next session, and dropped with their cgroup.
+// The originals of an executor: stored, reverted, handed over to the next session, and dropped with their cgroup.
 #include "core/knob/executor.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,8 @@ TEST_CASE_FIXTURE(ExecutorTree, "an ended cgroup is reported as gone, and its he
 
 TEST_CASE_FIXTURE(ExecutorTree, "a new cgroup of an old one's name keeps what it was made with") {
   apply(order("pod/app", "cpu.max", "10000 100000"));
-  std::filesystem::rename(node.path("cgroup/pod/app"), node.path("cgroup/pod/ended"));  // a disk gives inodes again
+  // rename, because a disk reuses inodes
+  std::filesystem::rename(node.path("cgroup/pod/app"), node.path("cgroup/pod/ended"));
   write("pod/app/cpu.max", "10000 100000");
   CHECK(undo().outcome == Outcome::gone);
   CHECK(read("pod/app/cpu.max") == "10000 100000");
@@ -78,7 +79,7 @@ TEST_CASE_FIXTURE(ExecutorTree, "originals are stored before the knob is changed
   CHECK(keeper.all().empty());
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "originals of an earlier session are reverted, or go on") {
+TEST_CASE_FIXTURE(ExecutorTree, "originals of an earlier session are reverted, or used again") {
   const auto inode = files.read({*find_knob("cpu.max"), "pod"})->cgroup;
   auto earlier = [&](const char* dir, const char* knob, const char* text, const char* written, std::uint64_t cgroup) {
     const Original one{{dir, knob, ""}, Level::pod, knob, cgroup, {text}, {written}};
@@ -94,7 +95,7 @@ TEST_CASE_FIXTURE(ExecutorTree, "originals of an earlier session are reverted, o
   CHECK(read("pod/cpu.weight") == "20");
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "a limit of a device that had none is removed again") {
+TEST_CASE_FIXTURE(ExecutorTree, "the limit of a device that had none is removed again") {
   node.write("cgroup/cgroup.controllers", "cpu io\n");
   node.write("cgroup/pod/io.max", "8:0 rbps=1 wbps=max riops=max wiops=max\n");
   KnobFiles with_io{*cgroup::Layout::detect(node.roots()), node.roots()};
@@ -114,15 +115,15 @@ Adjusted adjusted(const char* dir, const char* knob, const char* before) {
 }  // namespace
 
 TEST_CASE_FIXTURE(ExecutorTree,
-                  "a value that a hook had set before the first write is no original, nor in the journal") {
-  apply(order("pod/app", "cpu.max", "10000 100000", Level::container));  // the runtime made it with 20000
+                  "a value that a hook had set before the first write is not an original, and not in the journal") {
+  apply(order("pod/app", "cpu.max", "10000 100000", Level::container));  // the runtime created it with 20000
   const Adjusted before = adjusted("pod/app", "cpu.max", "70000 100000");
   REQUIRE(executor.hold(std::span(&before, 1), 30s));
   CHECK(read("pod/app/cpu.max") == "10000 100000");
   REQUIRE(originals.all().size() == 1);
   CHECK(originals.all()[0].texts == Texts{"70000 100000"});
   CHECK(originals.all()[0].written == Texts{"10000 100000"});
-  REQUIRE(executor.hold(std::span(&before, 1), 30s));  // the answer is held once more after a restart
+  REQUIRE(executor.hold(std::span(&before, 1), 30s));  // after a restart the answer is held again
   CHECK(undo().outcome == Outcome::reverted);
   CHECK(read("pod/app/cpu.max") == "70000 100000");
 }
@@ -135,8 +136,7 @@ TEST_CASE_FIXTURE(ExecutorTree, "the original of shares that were written by the
   CHECK(read("pod/cpu.weight") == "1");
 }
 
-TEST_CASE_FIXTURE(ExecutorTree,
-                  "of several values those that can be held are; a knob that the kernel lacks is left out") {
+TEST_CASE_FIXTURE(ExecutorTree, "values that the kernel supports are held; a knob that the kernel lacks is left out") {
   const Adjusted values[] = {adjusted("pod", "cpu.idle", "0 512"), adjusted("gone", "cpu.weight", "7"),
                              adjusted("pod", "cpu.weight", "7")};
   CHECK_FALSE(executor.hold(values, 0s));
@@ -156,7 +156,7 @@ TEST_CASE_FIXTURE(ExecutorTree, "a cgroup that a hook has made idle gets back it
   CHECK(read("pod/cpu.weight") == "20");
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "without a set before, a cgroup of v2 has none again") {
+TEST_CASE_FIXTURE(ExecutorTree, "a v2 cgroup that had no CPU set has none again") {
   write("pod/cpuset.cpus", "1");
   const Adjusted before = adjusted("pod", "cpuset.cpus", "");
   REQUIRE(executor.hold(std::span(&before, 1), 0s));

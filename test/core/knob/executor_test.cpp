@@ -29,7 +29,7 @@ TEST_CASE_FIXTURE(ExecutorTree, "a decided value is written, read back and rever
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "the original is what was there before the first of several values") {
+TEST_CASE_FIXTURE(ExecutorTree, "the original is the value before the first of several writes") {
   apply(order("pod", "cpu.max", "30000 100000"));
   apply(order("pod", "cpu.max", "40000 100000"));
   Done done = undo();
@@ -37,7 +37,7 @@ TEST_CASE_FIXTURE(ExecutorTree, "the original is what was there before the first
   CHECK(done.after == "50000 100000");
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "shares become the weight that the kubelet would write, and that is the value") {
+TEST_CASE_FIXTURE(ExecutorTree, "shares become the weight that the kubelet would write") {
   CHECK(apply(order("pod", "cpu.shares", "1024")).outcome == Outcome::applied);
   CHECK(read("pod/cpu.weight") == "39");
   CHECK(undo().outcome == Outcome::reverted);
@@ -63,23 +63,22 @@ TEST_CASE_FIXTURE(ExecutorTree, "a knob that another process has written since i
   CHECK(executor.held() == 0);
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "a human who writes a managed file once is written over when it is looked at again") {
+TEST_CASE_FIXTURE(ExecutorTree, "a user's single write of a managed file is overwritten at the next read") {
   apply(order("pod", "cpu.max", "30000 100000"));
   write("pod/cpu.max", "70000 100000");
   CHECK(apply(order("pod", "cpu.max", "30000 100000")).outcome == Outcome::applied);
-  CHECK(read("pod/cpu.max") == "70000 100000");  // not looked at yet
+  CHECK(read("pod/cpu.max") == "70000 100000");  // not read yet
   clock.advance(60s);
   CHECK(apply(order("pod", "cpu.max", "30000 100000")).outcome == Outcome::applied);
   CHECK(read("pod/cpu.max") == "30000 100000");
 }
 
-TEST_CASE_FIXTURE(ExecutorTree,
-                  "a CPU set that the kubelet has changed under a cap comes back with the end of the cap") {
+TEST_CASE_FIXTURE(ExecutorTree, "a CPU set that the kubelet changed under a cap is restored when the cap ends") {
   write("pod/cpuset.cpus", "0-7");
   Order cap = order("pod", "cpuset.cpus", "0-3");
   cap.bounds_original = true;
   apply(cap);
-  write("pod/cpuset.cpus", "0-1,4-7");  // a pod got CPUs 2 and 3 for itself
+  write("pod/cpuset.cpus", "0-1,4-7");  // a pod got CPUs 2 and 3 exclusively
   clock.advance(60s);
   const Done done = apply(cap);
   CHECK(done.outcome == Outcome::applied);
@@ -101,8 +100,8 @@ TEST_CASE_FIXTURE(ExecutorTree, "a value that a runtime writes again is no origi
 
 TEST_CASE_FIXTURE(
     ExecutorTree,
-    "a process that resets a quota each second is written over ever later, and then left alone for a long while") {
-  std::vector<std::int64_t> written;  // the seconds
+    "a process that resets a quota each second is overwritten more and more rarely, then not for a long time") {
+  std::vector<std::int64_t> written;  // the seconds of the writes
   Done last;
   for (std::int64_t second = 0; second < 340; ++second) {
     write("pod/cpu.max", "70000 100000");
@@ -112,7 +111,7 @@ TEST_CASE_FIXTURE(
   }
   REQUIRE(written.size() == 3);
   CHECK(written[0] == 0);
-  CHECK(written[1] >= 30);  // when it is read again
+  CHECK(written[1] >= 30);  // the second of the next read
   CHECK(written[1] <= 60);
   CHECK(written[2] == written[1] + 5);
   CHECK(last.outcome == Outcome::contested);
@@ -121,7 +120,8 @@ TEST_CASE_FIXTURE(
     last = apply(order("pod", "cpu.max", "30000 100000"));
     clock.advance(1s);
   }
-  CHECK(read("pod/cpu.max") == "30000 100000");  // he has stopped: after the long while it is tried again
+  // the other writer has stopped: the write is tried again after the long pause
+  CHECK(read("pod/cpu.max") == "30000 100000");
   CHECK(last.outcome == Outcome::applied);
 }
 
@@ -303,13 +303,13 @@ TEST_CASE_FIXTURE(ExecutorTree,
   REQUIRE(report.undone.size() == 2);
   CHECK(report.undone[0].knob->name == "resctrl.l3");
   CHECK(report.undone[1].knob->name == "resctrl.made");
-  CHECK(report.undone[1].done.outcome == Outcome::failed);  // on a disk it is not empty
+  CHECK(report.undone[1].done.outcome == Outcome::failed);  // it is not empty on a disk
   node.remove("resctrl/koord-be/schemata");
   CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::reverted);
   CHECK_FALSE(std::filesystem::exists(node.path("resctrl/koord-be")));
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "a group that is not ours is not made, and the line says why") {
+TEST_CASE_FIXTURE(ExecutorTree, "a group that does not belong to the agent is not made, and the line says why") {
   node.write("resctrl/schemata", "L3:0=fff\n");
   const Done done = apply(order("LSR", "resctrl.l3", "0=f", Level::node));
   CHECK(done.outcome == Outcome::failed);
@@ -352,7 +352,7 @@ TEST_CASE_FIXTURE(ExecutorTree, "a resctrl group stays while one of its shares i
   CHECK(std::filesystem::exists(node.path("resctrl/koord-be")));
 }
 
-TEST_CASE_FIXTURE(ExecutorTree, "a result says how long it is good for") {
+TEST_CASE_FIXTURE(ExecutorTree, "a result states how long it is valid") {
   executor.set_limits({.refresh = 10s});
   const Time until = apply(order("pod", "cpu.max", "30000 100000")).good_until;
   CHECK(until > clock.now() + 5s);

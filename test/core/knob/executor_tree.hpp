@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExecutorTree: an executor on a fake cgroup v2 tree, by a clock that the test advances.
+// ExecutorTree: an executor on a fake cgroup v2 tree, with a clock that the test advances.
 #pragma once
 
 #include <string>

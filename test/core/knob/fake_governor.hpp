@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeGovernor: a governor on a fake cgroup v2 tree with the cgroup 'be', by a clock that the test advances.
-// RuledGovernor: the same with the releases, and a pod with the cgroup 'be'.
+// FakeGovernor: a governor on a fake cgroup v2 tree with the cgroup 'be', with a clock that the test advances.
+// RuledGovernor: also records releases, and can set hands-off for a pod with the cgroup 'be'.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ struct FakeGovernor {
   ManualClock clock;
   knob::MemoryOriginals originals;
   knob::Governor governor{clock, *cgroup::Layout::detect(node.roots()), node.roots(), originals};
-  std::map<std::string, std::vector<knob::IntentResult>> reported;  // by plugin, all of it
+  std::map<std::string, std::vector<knob::IntentResult>> reported;  // all results by plugin
 
   std::string value() const { return std::string(trim(*read_file(node.path("cgroup/be/cpu.max")))); }
 

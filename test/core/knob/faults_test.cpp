@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults around knobs, on this machine's kernel: two strategies that disagree, other writers of the same file,
-// containers that end, another start.
+// Faults of knobs on this machine's kernel: two strategies that disagree, other writers of the same file, containers
+// that end, another start.
 #include "test/core/knob/governed_node.hpp"
 
 using namespace koord;
@@ -29,7 +29,7 @@ TEST_CASE_FIXTURE(
   CHECK(decisions(Outcome::applied).size() == 1);
   CHECK(decisions(Outcome::lost).size() == 1);
 
-  propose("mild", {intent(pod, "cpu.max", "40000 100000", 1)});  // more important than strict now
+  propose("mild", {intent(pod, "cpu.max", "40000 100000", 1)});  // now it has a higher priority than strict
   CHECK(read(pod, "cpu.max") == "40000 100000");
   CHECK(last_reported("strict").winner == "mild");
   governor->withdraw({"mild", "main"});
@@ -40,7 +40,7 @@ TEST_CASE_FIXTURE(
 
 TEST_CASE_FIXTURE(
     GovernedNode,
-    "a human who writes a managed file is written over once, and what he writes again is his at the end") {
+    "a user's write of a managed file is overwritten once, and the user's second value is restored at the end") {
   const Plan plan{intent(pod, "cpu.max", "20000 100000")};
   propose("suppress", plan);
   write_quota(pod, 70'000);
@@ -63,7 +63,7 @@ TEST_CASE_FIXTURE(
     GovernedNode,
     "a kubelet that resets a quota each second for half an hour is left alone mostly, and has few records") {
   const Plan plan{intent(pod, "cpu.max", "20000 100000")};
-  std::vector<int> written;  // in which seconds
+  std::vector<int> written;  // the seconds of the writes
   for (int i = 0; i < 1800; ++i) {
     write_quota(pod, 70'000);
     second("suppress", plan);
@@ -104,7 +104,7 @@ TEST_CASE_FIXTURE(GovernedNode,
   constexpr int kMany = 30;
   for (int i = 0; i < kMany; ++i) {
     auto ended = std::make_unique<RealCgroup>(pod, "ended" + std::to_string(i));
-    if (i % 2 == 0) propose("suppress", {intent(*ended, "cpu.max", "30000 100000")});  // held before
+    if (i % 2 == 0) propose("suppress", {intent(*ended, "cpu.max", "30000 100000")});  // with its original already held
     meanwhile->run = [&] { ended->remove(); };
     const Plan plan{intent(*ended, "cpu.max", "20000 100000"),
                     intent(app, "cpu.max", i % 2 ? "50000 100000" : "40000 100000")};

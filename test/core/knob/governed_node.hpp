@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GovernedNode: a governor with a journal on disk, on cgroups of this machine's kernel that are the test's own, by a
-// clock that the test turns. Strategies are plugins of any name that may write. Needs root.
+// GovernedNode: a governor with a journal on disk, on the test's cgroups of this machine's kernel, with a clock that
+// the test advances. Strategies are plugins of any name that may write. Needs root.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -27,13 +27,13 @@
 
 namespace koord::test {
 
-// Counts the turns in which a file was written.
+// Counts the rounds in which a file was written.
 class WriteCount {
  public:
   explicit WriteCount(const std::string& path) : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
     REQUIRE(::inotify_add_watch(events_.get(), path.c_str(), IN_MODIFY) >= 0);
   }
-  // Returns whether the file was written since the last turn.
+  // Returns whether the file was written since the last call.
   bool turn() {
     alignas(inotify_event) char buffer[4096];
     bool any = false;
@@ -48,7 +48,7 @@ class WriteCount {
   unsigned count_ = 0;
 };
 
-// Does something between the last look at a knob and its first write.
+// Runs a function between the last read of a knob and its first write.
 class Meanwhile final : public knob::Originals {
  public:
   explicit Meanwhile(knob::Originals& kept) : kept_(kept) {}
@@ -80,7 +80,7 @@ struct GovernedNode {
 
   GovernedNode() { begin(); }
 
-  // As by SIGKILL, and another start: nothing is logged, and the memory is lost.
+  // Starts again as after SIGKILL: nothing is reverted, and the memory is lost.
   void begin() {
     governor.reset();
     journal.reset();
@@ -99,11 +99,11 @@ struct GovernedNode {
     return value ? *value : value.error().message();
   }
   std::string read(const RealCgroup& cgroup, std::string_view knob) const { return read(cgroup.dir(), knob); }
-  // The file that the kernel keeps a quota in.
+  // Returns the kernel's file with a quota.
   std::string quota_file(const RealCgroup& cgroup) const {
     return cgroup.path(cgroup::Controller::cpu) + (is_v1() ? "/cpu.cfs_quota_us" : "/cpu.max");
   }
-  // A write by another process, of 100 ms.
+  // Writes a quota per 100 ms as another process would.
   void write_quota(const RealCgroup& cgroup, int quota_us) const { cgroup.limit_cpu(quota_us / 100'000.0); }
 
   static knob::Intent intent(std::string dir, std::string knob, std::string value, std::int32_t priority = 0) {
@@ -119,7 +119,7 @@ struct GovernedNode {
     });
   }
   knob::IntentResult last_reported(const std::string& plugin) const { return reported.at(plugin).back(); }
-  // A second of an agent's session, with this plan in it.
+  // Runs one second of an agent's session, with this plan.
   void second(const std::string& plugin, knob::Plan plan) {
     propose(plugin, std::move(plan));
     clock.advance(std::chrono::seconds(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caps of a class and the cgroups inside of it.
+// Caps of a class, and the cgroups below it.
 #include "pods_with_roles.hpp"
 
 using namespace koord;
@@ -95,11 +95,10 @@ TEST_CASE_FIXTURE(SetsOnV1, "on v1 a cap of the class's CPU set reaches the cgro
   CHECK(governor->held() == 0);
 }
 
-TEST_CASE_FIXTURE(SetsOnV1,
-                  "a CPU set that the kubelet writes below a cap is capped, and comes back with the end of the cap") {
+TEST_CASE_FIXTURE(SetsOnV1, "a CPU set that the kubelet writes below a cap is capped, and restored when the cap ends") {
   const auto suppress = [&] { propose("suppress", {intent(Role::cap, "be", "0-1", "cpuset.cpus")}); };
   suppress();
-  node.write("cgroup/cpuset/be/pod/a/cpuset.cpus", "0,2-3\n");  // another pod got CPU 1 for itself
+  node.write("cgroup/cpuset/be/pod/a/cpuset.cpus", "0,2-3\n");  // another pod got CPU 1 exclusively
   for (int i = 0; i < 70; ++i) suppress(), seconds(1);
   CHECK(all() == "0-1 0-1 0 1");
   CHECK(composition("be/pod/a") == "cpuset.cpus 0 = original 0,2-3, cap 0-1 (suppress on be)");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knobs that a strategy may not write: an operator's override, hands off, exclusive CPUs.
+// Knobs that a strategy may not write: an operator's override, hands-off, exclusive CPUs.
 #include <doctest/doctest.h>
 
 #include "test/core/knob/fake_governor.hpp"
@@ -11,7 +11,7 @@ using namespace koord::test;
 using namespace std::chrono_literals;
 
 TEST_CASE_FIXTURE(RuledGovernor,
-                  "an operator's override of a strategy holds until its time is over, and is recorded at both ends") {
+                  "an operator's override of a strategy lasts until its time is over; its start and end are recorded") {
   propose("suppress", {intent("20000 100000")});
   REQUIRE(governor.override_mode("suppress", Mode::enforce, 30s, "operator uid 0"));
   CHECK(value() == "20000 100000");
@@ -53,7 +53,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "switching the node off takes the hands off all
   CHECK(value() == "20000 100000");
 }
 
-TEST_CASE_FIXTURE(RuledGovernor, "a pod that says hands off has its original values again, and gets no others") {
+TEST_CASE_FIXTURE(RuledGovernor, "a pod with hands-off gets its original values again, and no others") {
   enforce("suppress");
   mark({});
   propose("suppress", {intent("20000 100000")});
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(RuledGovernor, "a strategy that was switched off while it held
   mark({});
   propose("suppress", {intent("20000 100000")});
   propose("suppress", {});
-  CHECK(released.empty());  // that was its own intent
+  CHECK(released.empty());  // it was the plugin's own intent
   propose("suppress", {intent("20000 100000")});
   governor.set_mode("suppress", Mode::shadow);
   REQUIRE(released.size() == 1);

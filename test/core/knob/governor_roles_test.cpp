@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of several roles, through the governor.
+// Values from several roles, through the governor.
 #include "pods_with_roles.hpp"
 
 using namespace koord;
@@ -58,12 +58,12 @@ TEST_CASE_FIXTURE(OnV2, "an original that was a raised value is healed by the sp
   REQUIRE(originals.keep(left));
   write("be/pod/a", "300000 100000");
   begin();
-  seconds(1);  // it is not proposed
+  seconds(1);  // without a proposal
   CHECK(read("be/pod/a") == "100000 100000");
   CHECK(last().outcome == Outcome::reverted);
 }
 
-TEST_CASE_FIXTURE(OnV2, "a limit that changes is followed, whatever the file says") {
+TEST_CASE_FIXTURE(OnV2, "a changed limit is applied, whatever value the file has") {
   propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
   of_a.cpu_milli = 2000;
   know_pods();
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(OnV2,
   CHECK(reported["burst"].back().outcome == Outcome::applied);
   withdraw("normalization");
   CHECK(burst() == "100000");
-  of_a.cpu_milli = 600;  // the strategy does not know it yet
+  of_a.cpu_milli = 600;  // the strategy does not know this limit yet
   know_pods();
   CHECK(read("be/pod/a") == "90000 100000");
   CHECK(burst() == "60000");
@@ -150,7 +150,7 @@ TEST_CASE_FIXTURE(OnV2, "caps and scales of several strategies are one value, an
   propose("burst", {intent(Role::scale, "be/pod/a", "3")});
   propose("mild", {intent(Role::cap, "be/pod/a", "250000 100000")});
   CHECK(read("be/pod/a") == "250000 100000");
-  CHECK(reported["burst"].back().outcome == Outcome::applied);  // it is a factor of the value
+  CHECK(reported["burst"].back().outcome == Outcome::applied);  // it contributes a factor to the value
   CHECK(reported["burst"].back().winner == "mild");
   CHECK(reported["mild"].back().outcome == Outcome::applied);
   propose("strict", {intent(Role::cap, "be/pod/a", "40000 100000")});
@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(OnV2, "a cap that does not bind writes nothing") {
   CHECK(governor->held() == 0);
 }
 
-TEST_CASE_FIXTURE(OnV2, "in shadow the parts of what would be are recorded, and nothing is written") {
+TEST_CASE_FIXTURE(OnV2, "in shadow mode the parts of the value are recorded, and nothing is written") {
   governor->set_mode("burst", Mode::shadow);
   propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
   CHECK(read("be/pod/a") == "100000 100000");
@@ -216,7 +216,8 @@ TEST_CASE_FIXTURE(OnV2, "the base of a cgroup with two knobs for one resource is
   propose("a", {intent(Role::cap, "be", "50", "cpu.weight")});
   CHECK(trim(*read_file(node.path("cgroup/be/cpu.weight"))) == "50");
   const std::string shares = *governor->base("cpu.shares", "be");
-  propose("b", {intent(Role::cap, "be", "100000", "cpu.shares")});  // does not bind, and turns the same file
+  // This cap does not limit the value, but it is written to the same file.
+  propose("b", {intent(Role::cap, "be", "100000", "cpu.shares")});
   CHECK(trim(*read_file(node.path("cgroup/be/cpu.weight"))) == "50");
   withdraw("a");
   propose("b", {intent(Role::cap, "be", "512", "cpu.shares")});

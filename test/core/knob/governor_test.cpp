@@ -242,5 +242,5 @@ TEST_CASE_FIXTURE(FakeGovernor, "a one-shot is done once for each plan that has 
   CHECK(reclaimed() == "4096");
   CHECK(with_memory.repeat({"reclaim", "main"}));
   CHECK(reclaimed() == "4096");
-  CHECK(outcomes == std::vector{Outcome::applied, Outcome::applied});  // reported each time it was done
+  CHECK(outcomes == std::vector{Outcome::applied, Outcome::applied});  // reported each time it was executed
 }

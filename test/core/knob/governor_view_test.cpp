@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The knobs that the governor shows, and its records: value, original, holder, failed reverts.
+// The knobs that the governor shows, and their records: value, original, holder, failed reverts.
 #include <doctest/doctest.h>
 
 #include "test/core/knob/fake_governor.hpp"
@@ -78,10 +78,10 @@ TEST_CASE_FIXTURE(FakeGovernor, "a knob that cannot be read says why") {
 
 namespace {
 
-// The kernel refuses every write to this file, even of root.
+// The kernel refuses every write to this file, even from root.
 constexpr const char* kReadOnly = "/proc/sys/kernel/ngroups_max";
 
-// A node's knob with a value of 'system' that cannot be reverted.
+// A knob of the node, set by 'system', with a value that cannot be reverted.
 struct RefusedRevert : FakeGovernor {
   const std::string file = "proc/sys/vm/min_free_kbytes", written = std::string(trim(*read_file(kReadOnly)));
   std::vector<Undone> failed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journal on a full and on a read-only disk: a small real file system of the test's own. Needs root.
+// The journal on a full disk and on a read-only disk: a small real file system. Needs root.
 #include <sys/mount.h>
 
 #include <cstdio>
@@ -45,7 +45,7 @@ struct Disk {
             .asked = {{"20000", "100000"}}};
   }
   Result<void> keep(const std::string& dir) const { return journal->keep(std::vector{quota(dir)}); }
-  // Until the disk has no room for more; how many there was room for.
+  // Stores originals until the disk is full. Returns how many were stored.
   int keep_until_refused() const {
     for (int i = 0; i < 10'000; ++i)
       if (!keep("be/pod" + std::to_string(i))) return i;
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(Disk, "a disk that is read-only at the start: nothing is writt
 
 TEST_CASE_FIXTURE(Disk, "originals are known though the disk is read-only or full now") {
   REQUIRE(keep("be"));
-  // As after SIGKILL: the log was not taken into the file.
+  // As after SIGKILL: no checkpoint has copied the write-ahead log into the file.
   const Finished copied = run_to_end({"cp", "-a", disk / "qos", disk / "killed"});
   REQUIRE_MESSAGE(copied.exit_status == 0, copied.output);
   REQUIRE(run_to_end({"rm", "-f", disk / "killed" + "/originals.db-shm"}).exit_status == 0);

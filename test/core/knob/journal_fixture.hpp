@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JournalFixture: journals in a folder of the test's own, and originals to keep in them.
+// JournalFixture: journals in a temporary folder, and originals to store in them.
 #pragma once
 
 #include <doctest/doctest.h>

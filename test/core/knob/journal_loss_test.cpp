@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A journal that was cut off: the originals that the next start adopts, and the loss that it reports.
+// A truncated journal: the originals that the next start adopts, and the loss that it reports.
 #include <doctest/doctest.h>
 
 #include <filesystem>

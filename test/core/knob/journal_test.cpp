@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(JournalFixture,
   found(*one);
   REQUIRE(keep(*one, {before}));
   one->wrote(before.key, after.written);
-  one.reset();  // as by SIGKILL: it was not saved
+  one.reset();  // as after SIGKILL: without a save
   one = journal();
   CHECK(found(*one).left == std::vector{before});
   one->wrote(before.key, after.written);
@@ -84,7 +84,7 @@ TEST_CASE_FIXTURE(JournalFixture, "a node that was started again has the kernel'
   CHECK(found(*journal("the next boot")).warnings.empty());
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "looking for what was left makes neither folder nor file") {
+TEST_CASE_FIXTURE(JournalFixture, "searching for originals of an earlier session creates neither folder nor file") {
   CHECK(found().left.empty());
   CHECK_FALSE(std::filesystem::exists(directory));
   const auto one = journal();
@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(JournalFixture, "without a folder nothing may be written, and 
   CHECK_FALSE(none.prepare());
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "nothing may be written before it is known what was left") {
+TEST_CASE_FIXTURE(JournalFixture, "no write is allowed before the originals of an earlier session are known") {
   const auto one = journal();
   CHECK_FALSE(keep(*one, {quota("be")}));
   CHECK(contains(one->problem(), "could not be read yet"));
@@ -170,7 +170,7 @@ TEST_CASE_FIXTURE(JournalFixture,
   CHECK_FALSE(one->prepare());
 
   one.reset();
-  const auto next = journal();  // another start changes nothing about that
+  const auto next = journal();  // another start does not change that
   CHECK(found(*next).warnings.empty());
   CHECK_FALSE(keep(*next, {quota("be")}));
   std::filesystem::remove(*journal_set_aside(directory));
@@ -178,7 +178,7 @@ TEST_CASE_FIXTURE(JournalFixture,
   CHECK(next->problem() == "");
 }
 
-TEST_CASE_FIXTURE(JournalFixture, "starts that do not live to settle what was left are counted") {
+TEST_CASE_FIXTURE(JournalFixture, "starts that end before the earlier originals are settled are counted") {
   keep({quota("be")});
   CHECK(found().unsettled_starts == 1);
   CHECK(found().unsettled_starts == 2);

@@ -25,7 +25,7 @@ struct Files {
     Result<std::string> value = read_knob(files, knob, dir);
     return value ? *value : value.error().message();
   }
-  // As the executor does.
+  // Sets a knob as the executor does.
   void set(std::string_view name, std::string_view dir, std::string_view text) const {
     const Knob& knob = *find_knob(name);
     const Value value = *parse_value(knob, text);
@@ -105,7 +105,7 @@ TEST_CASE("a group's share of the cache is a line of its schemata, and what it b
   CHECK(on.content("resctrl/koord-be/schemata") == "MB:0=50;1=50");
   CHECK(read_knob(on.files, "resctrl.l3", "koord-ls").error().is(std::errc::no_such_device));
   const Knob& mb = *find_knob("resctrl.mb");
-  CHECK(spell(mb, *on.files.settled(mb, *parse_value(mb, "0=85"))) == "0=90");  // as the kernel will say it
+  CHECK(spell(mb, *on.files.settled(mb, *parse_value(mb, "0=85"))) == "0=90");  // the value that the kernel will return
 }
 
 TEST_CASE("a node without resctrl has none of its knobs") {
@@ -127,7 +127,7 @@ TEST_CASE("the resctrl groups of a cgroup are those of its threads, and of the c
   CHECK(on.current("resctrl.group", "pod/app") == "/ koord-be");
   CHECK(on.current("resctrl.group", "empty") == "");
   on.set("resctrl.group", "pod", "koord-be");
-  CHECK(on.content("resctrl/koord-be/tasks") == "7");  // 8 is there already
+  CHECK(on.content("resctrl/koord-be/tasks") == "7");  // 8 is already in it
   on.files.begin_round();
   on.set("resctrl.group", "pod", "/");
   CHECK(on.content("resctrl/tasks") == "7");

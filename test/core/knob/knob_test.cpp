@@ -12,7 +12,7 @@ namespace {
 
 Value value(std::string_view knob, std::string_view text) { return *parse_value(*find_knob(knob), text); }
 
-// The problem with it; empty: none.
+// Returns the problem of the value; empty without one.
 std::string complaint(std::string_view knob, std::string_view text) {
   Result<Value> parsed = parse_value(*find_knob(knob), text);
   return parsed ? "" : parsed.error().message();
@@ -43,7 +43,7 @@ TEST_CASE("an unknown knob is an error that names the nearest") {
   CHECK(knob_named("io.maximum.of.all").error().message().find("is not a knob") != std::string::npos);
 }
 
-TEST_CASE("a value of each form is spelled as it was read") {
+TEST_CASE("a value of each form is written as it was read") {
   struct Row {
     const char *knob, *text, *spelled;
   };
@@ -75,7 +75,7 @@ TEST_CASE("a value of each form is spelled as it was read") {
   }
 }
 
-TEST_CASE("a value that is none says what was expected") {
+TEST_CASE("the error of an invalid value says what was expected") {
   for (const char* text :
        {"", "x", "20000", "20000 ", "999 100000", "20000 999", "20000 1000001", "20000 100000 1", "-1 100000"}) {
     CAPTURE(text);
@@ -163,7 +163,7 @@ TEST_CASE("the kernel's value equals an intent if it has all parts of the intent
   CHECK_FALSE(has("io.cost.qos", {""}, "8:16", "8:16 enable=0"));
   CHECK(has("resctrl.l3", {"0=00f;1=fff"}, "", "0=f"));
   CHECK_FALSE(has("resctrl.l3", {"0=00f"}, "", "0=f;1=f"));
-  CHECK(has("resctrl.group", {""}, "", "koord-be"));  // threads elsewhere are not in it
+  CHECK(has("resctrl.group", {""}, "", "koord-be"));  // threads in other groups are not in it
   CHECK(has("resctrl.group", {"koord-be"}, "", "koord-be"));
   CHECK_FALSE(has("resctrl.group", {"/ koord-be"}, "", "koord-be"));
 }
@@ -209,7 +209,7 @@ TEST_CASE("io.max is a line on v2 and four files on v1, which know no word for n
   CHECK(kernel("io.max", "8:16 rbps=1048576 wiops=120", Version::v2) ==
         Texts{"8:16 rbps=1048576 wbps=max riops=max wiops=120"});
   CHECK(kernel("io.max", "8:16 rbps=1048576 wiops=120", Version::v1) == Texts{"8:16 1048576", "", "", "8:16 120"});
-  // v1 takes I/Os a second modulo 2^32; all bits set are no limit.
+  // v1 takes I/Os per second modulo 2^32; all bits set mean no limit.
   CHECK(kernel("io.max", "8:16 riops=4294967297 wiops=4294967294", Version::v1) ==
         Texts{"", "", "", "8:16 4294967294"});
   CHECK(kernel("io.max", "8:16 rbps=4294967297 wiops=4294967295", Version::v2) ==
@@ -232,9 +232,9 @@ TEST_CASE("in a file with items one is read and the others are ignored") {
   CHECK(item_of(*find_knob("sched_features"), "GENTLE\n", "TTWU") == "");
 }
 
-TEST_CASE("v1's largest number of pages is no limit, and memory goes by whole pages") {
+TEST_CASE("v1's largest number of pages means no limit, and memory limits are whole pages") {
   CHECK(back("memory.max", {"9223372036854771712"}, Version::v1) == "max");
-  CHECK(back("memory.max", {"9223372036854710272"}, Version::v1) == "max");  // 64 KiB pages
+  CHECK(back("memory.max", {"9223372036854710272"}, Version::v1) == "max");  // the value for no limit with 64 KiB pages
   CHECK(kernel("memory.max", "10000000", Version::v2) == Texts{"9998336"});
 }
 

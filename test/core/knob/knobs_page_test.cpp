@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugin-api/KNOBS.md, the authors' page of all knobs, against the table. KOORD_ACCEPT_GOLDEN=1 rewrites the page.
+// Compares plugin-api/KNOBS.md, the page of all knobs for plugin authors, with the table of knobs.
+// KOORD_ACCEPT_GOLDEN=1 rewrites the page.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -31,7 +32,7 @@ host converts on cgroup v1, both ways. A knob without its kernel file answers `K
 |---|---|---|---|---|---|---|---|---|
 )";
 
-// Purpose and unit of each knob.
+// The purpose and unit of each knob.
 struct Meaning {
   const char *purpose, *value;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps as the executor gives them to the planner.
+// Makes steps as the executor passes them to the planner.
 #pragma once
 
 #include <string>

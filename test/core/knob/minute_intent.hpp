@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An intent of a strategy that sees a busy node. It expires after a minute.
+// An intent of a strategy on a busy node. It expires after a minute.
 #pragma once
 
 #include <chrono>

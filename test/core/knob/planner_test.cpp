@@ -26,7 +26,7 @@ struct Batch {
     const Knob* found = find_knob(knob);
     around.values.emplace(std::pair(std::move(dir), std::string(found->resource)), std::pair(found, value(knob, text)));
   }
-  // "pod=0-1 app=1"
+  // Returns the plan as "pod=0-1 app=1".
   std::string plan() {
     std::string text;
     for (const PlannedWrite& write : plan_writes(test::pointers_to(steps), around)) {
@@ -40,7 +40,7 @@ struct Batch {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Batch, "widening writes go from the outside in, narrowing ones from the inside out") {
+TEST_CASE_FIXTURE(Batch, "widening writes start at the parent, narrowing writes start at the children") {
   change("pod", "cpu.max", "20000 100000", "50000 100000");
   change("pod/app", "cpu.max", "20000 100000", "50000 100000");
   CHECK(plan() == "pod cpu.max 50000 100000, pod/app cpu.max 50000 100000");
@@ -50,7 +50,7 @@ TEST_CASE_FIXTURE(Batch, "widening writes go from the outside in, narrowing ones
   CHECK(plan() == "pod/app cpu.max 20000 100000, pod cpu.max 20000 100000");
 }
 
-// The state after a process that ended between the two writes of a quota that it reverted.
+// A process ended between the two writes that revert a quota.
 TEST_CASE_FIXTURE(Batch, "the period is written even if the limit is removed already") {
   change("pod", "cpu.max", "max 50000", "max 100000");
   CHECK(plan() == "pod cpu.max max 100000");
@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(Batch, "to refuse one may take the room from another, which is
   CHECK(steps[0].conflict == "less than is used inside of it: 'pod/other' has cpu.max 40000 100000");
 }
 
-TEST_CASE_FIXTURE(Batch, "v2 lets a child say more than its parent") {
+TEST_CASE_FIXTURE(Batch, "v2 allows a child a larger value than its parent") {
   around.nested_quotas = false;
   known("pod", "cpu.max", "50000 100000");
   change("pod/app", "cpu.max", "max", "60000 100000");

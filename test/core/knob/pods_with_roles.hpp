@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod of two limited containers in a class, in the files of either version of cgroups, and a governor that enforces.
+// A class with a pod of two limited containers, with the files of cgroup v1 or v2, and a governor that enforces.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 using Tree = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-// A class with a pod of two containers; strategies are plugins of any name that may write.
+// A class with a pod of two containers. Strategies are plugins of any name that may write.
 struct PodsWithRoles {
   test::FakeNode node;
   ManualClock clock;
@@ -26,7 +26,7 @@ struct PodsWithRoles {
   std::unique_ptr<Governor> governor;
   std::map<std::string, std::vector<IntentResult>> reported;
   SpecLimits of_a{1000, {}}, of_b{500, {}};
-  std::optional<SpecLimits> of_pod = {};  // else its containers'
+  std::optional<SpecLimits> of_pod = {};  // otherwise the sum of its containers
   HandsOff hands_off;
   QuotaRules rules{.is_known = true};
 

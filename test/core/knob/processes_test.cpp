@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knobs of processes on this machine's kernel: oom_score_adj in real containers' cgroups. Core scheduling is what the
-// kernel lacks, or allows on some machines only: there the test acts as the kernel, and the processes are real. Needs
-// root.
+// Knobs of processes on this machine's kernel: oom_score_adj in cgroups of real containers. Many kernels lack core
+// scheduling, so the test simulates these kernel calls for real processes. Needs root.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -35,7 +34,7 @@ std::string score_file(pid_t pid) { return "/proc/" + std::to_string(pid) + "/oo
 std::int64_t score_of(pid_t pid) { return *parse_int(trim(*read_file(score_file(pid)))); }
 void set_score(pid_t pid, std::int64_t score) { REQUIRE(write_value(score_file(pid), std::to_string(score))); }
 
-// The kernel counts the starts of processes in ticks of 10 ms.
+// Waits for the next tick: the kernel counts process start times in ticks of 10 ms.
 void wait_for_next_tick() {
   const auto tick = [] {
     timespec now{};
@@ -46,7 +45,7 @@ void wait_for_next_tick() {
   REQUIRE(koord::test::eventually([&] { return tick() != before; }));
 }
 
-// A kernel with core scheduling: a cookie for each thread, none for a new one.
+// A simulated kernel with core scheduling: one cookie per thread, 0 for a new one.
 class ActedCoreScheduling final : public CoreSchedulingCalls {
  public:
   int get(std::int32_t thread, std::uint64_t& cookie) const override {
@@ -78,9 +77,9 @@ class ActedCoreScheduling final : public CoreSchedulingCalls {
     return cookies[pid];
   }
 
-  int absent = 0;  // the errno of a kernel without it
+  int absent = 0;  // the errno of a kernel without core scheduling
   mutable std::mutex mutex;
-  mutable std::map<std::int32_t, std::uint64_t> cookies;  // with mutex
+  mutable std::map<std::int32_t, std::uint64_t> cookies;  // guarded by `mutex`
   mutable std::uint64_t next = 0x1a2b;
 };
 
@@ -106,7 +105,7 @@ struct Containers {
   }
   Done apply(const Order& order) { return executor->apply({order}).done.at(0); }
   Done undo() { return executor->apply({}).undone.at(0).done; }
-  // After SIGKILL the journal is what is left.
+  // Starts again as after SIGKILL: only the journal remains.
   void restart_after_kill() {
     files_again.push_back(std::make_unique<KnobFiles>(*cgroup::Layout::detect(NodeRoots()), NodeRoots(), acted));
     executor = std::make_unique<Executor>(*files_again.back(), originals, clock);
@@ -176,14 +175,15 @@ TEST_CASE_FIXTURE(Containers, "a process that changes its score again and again 
   CHECK(undo().outcome == Outcome::left);
 }
 
-TEST_CASE_FIXTURE(Containers, "after SIGKILL the journal gives each process its original back, whatever joined since") {
+TEST_CASE_FIXTURE(Containers,
+                  "after SIGKILL the journal restores each process' original, even if other processes joined since") {
   const pid_t first = start(app), second = start(app);
   const std::int64_t before = score_of(first);
   set_score(second, before + 7);
   REQUIRE(apply(order(app, "oom_score_adj", std::to_string(before + 100))).outcome == Outcome::applied);
   wait_for_next_tick();
   const pid_t later = start(app);
-  set_score(later, before + 3);  // as another program sets it at a start
+  set_score(later, before + 3);  // as a program that sets its own score at its start
   restart_after_kill();
   CHECK(undo().outcome == Outcome::reverted);
   CHECK(score_of(first) == before);
@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(Containers, "after SIGKILL in the middle of a write, written a
   const pid_t first = start(app), second = start(app);
   const std::int64_t before = score_of(first);
   const std::string wanted = std::to_string(before + 100);
-  // The journal as it is before the first write; one of two processes was written.
+  // The state of the journal before the first write; then one of two processes was written.
   const Order of_app = order(app, "oom_score_adj", wanted);
   const KnobTarget target{*of_app.knob, of_app.cgroup_dir};
   const KnobFiles::Reading now = *files.read(target);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random trees of cgroups and random batches, on this machine's kernel. The kernel accepts every write of a plan. In
-// between, no cgroup has less than the smaller or more than the larger of its old and new value. The planner refuses
+// Random trees of cgroups and random batches on this machine's kernel. The kernel accepts every write of a plan. During
+// a plan each cgroup has at least the smaller and at most the larger of its old and new value. The planner refuses
 // exactly the changes that the kernel refuses. Needs root.
 #include <doctest/doctest.h>
 
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(Forest, "the kernel takes each write of a plan, and nothing is
         CHECK(same(*step.knob, now, step.conflict.empty() ? step.target : step.now.value));
         if (step.conflict.empty()) continue;
         CAPTURE(step.conflict);
-        CHECK_FALSE(write(step, step.target).has_value());  // it was right to refuse it
+        CHECK_FALSE(write(step, step.target).has_value());  // the planner was right to refuse it
         ++refused;
       }
     }
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(Forest, "minima of memory that add up before and after a plan 
   };
   for (unsigned tree = 0; tree < 4; ++tree) {
     grow(8);
-    if (!files.read({knob, cgroups[0]->dir()})) return;  // this kernel has none
+    if (!files.read({knob, cgroups[0]->dir()})) return;  // this kernel lacks the knob
     for (unsigned round = 0; round < 20; ++round) {
       now.clear(), target.clear();
       for (const auto& cgroup : cgroups) target[cgroup->dir()] = 4096 * static_cast<std::int64_t>(below(4));

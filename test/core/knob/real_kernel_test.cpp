@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knobs against this machine's kernel, which has its own rules about children and parents. Needs root.
+// Knobs on this machine's kernel, which has its own rules about parents and children. Needs root.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -20,7 +20,7 @@ using koord::test::RealCgroup;
 
 namespace {
 
-// Does something between the last read and the first write.
+// Runs a function between the last read and the first write.
 struct Meanwhile : MemoryOriginals {
   Result<void> keep(std::span<const Original> originals) override {
     if (auto now = std::exchange(run, nullptr)) now();
@@ -29,7 +29,7 @@ struct Meanwhile : MemoryOriginals {
   std::function<void()> run;
 };
 
-// "8:0"; empty: none.
+// Returns the number of the first disk, "8:0"; empty without one.
 std::string first_disk() {
   Result<std::vector<std::string>> names = list_directory("/sys/block");
   for (const std::string& name : names ? *names : std::vector<std::string>())
@@ -54,7 +54,7 @@ struct Kernel {
     Result<std::string> value = read_knob(files, knob, cgroup.dir());
     return value ? *value : value.error().message();
   }
-  // Both at once, and nothing may fail.
+  // Applies both values in one batch and checks that none fails.
   void apply(std::string_view knob, std::string_view of_pod, std::string_view of_app) {
     for (const Done& done : executor.apply({order(pod, knob, of_pod), order(app, knob, of_app)}).done) {
       INFO(done.problem);
@@ -88,7 +88,7 @@ TEST_CASE_FIXTURE(Kernel, "memory limits are taken in whole pages and reverted")
 
 TEST_CASE_FIXTURE(Kernel, "a CPU set goes to the parent first when it moves") {
   const std::string all = read(pod, "cpuset.cpus");
-  if (all == "0" || all.empty()) return;  // nothing to move to
+  if (all == "0" || all.empty()) return;  // only one CPU: no other set exists
   apply("cpuset.cpus", "0", "0");
   apply("cpuset.cpus", "1", "1");
   executor.apply({});
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(
 TEST_CASE_FIXTURE(Kernel, "writes in the wrong order after such a change are repeated in the right one") {
   if (!is_v1()) return;
   apply("cpu.max", "80000 100000", "20000 100000");
-  originals.run = [&] { pod.limit_cpu(0.3); };  // the container's new quota has no room any more
+  originals.run = [&] { pod.limit_cpu(0.3); };  // the container's new quota is now above that of its pod
   Executor::Report report =
       executor.apply({order(pod, "cpu.max", "90000 100000"), order(app, "cpu.max", "85000 100000")});
   CHECK(report.done[0].outcome == Outcome::applied);
@@ -167,7 +167,7 @@ TEST_CASE_FIXTURE(Kernel, "a burst and its quota go up and down together, and ba
 
 TEST_CASE_FIXTURE(Kernel, "a device's limit is written on each of its files, and is gone with the intent") {
   const std::string device = first_disk();
-  if (device.empty()) return;  // nothing to limit here
+  if (device.empty()) return;  // no disk to limit
   const std::string before = read(pod, "io.max " + device);
   const Done done = executor.apply({order(pod, "io.max", device + " rbps=1048576 wiops=120")}).done.at(0);
   INFO(done.problem);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusals of this machine's kernel: their texts, that the rest of the batch holds, and that they are repeated slowly.
-// Most of them exist on cgroup v1 only.
+// Values that this machine's kernel refuses: the error texts, that the rest of the batch is applied, and that the write
+// is repeated rarely. Most refusals exist only on cgroup v1.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// A cgroup of the cpuset hierarchy alone, empty as v1 makes it.
+// A cgroup in the cpuset hierarchy only, without CPUs and memory nodes, as v1 creates it.
 struct BareSet {
   const std::string dir, path;
 
@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(
 TEST_CASE_FIXTURE(
     GovernedNode,
     "EBUSY: a memory limit below what cannot be taken away stays what it was, and is set when there is room") {
-  if (!is_v1()) return;  // v2 takes it and ends processes
+  if (!is_v1()) return;  // v2 accepts the value and kills processes
   ChildProcess holder([&] {
     app.add_process(::getpid());
     constexpr std::size_t kBytes = 24 << 20;
@@ -79,14 +79,14 @@ TEST_CASE_FIXTURE(
   REQUIRE(decisions(Outcome::failed).size() == 1);
   CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "Device or resource busy"),
                 decisions(Outcome::failed)[0].problem);
-  CHECK(governor->held() == 1);  // a refused knob is not ours to revert
+  CHECK(governor->held() == 1);  // a refused knob is not reverted by the agent
 
   for (int i = 0; i < 10; ++i) second("reconcile", plan);
-  CHECK(decisions(Outcome::failed).size() == 1);  // the same result again is not reported
+  CHECK(decisions(Outcome::failed).size() == 1);  // the same result is not reported again
   holder.signal(SIGKILL);
   REQUIRE(holder.wait(20s));
   REQUIRE(eventually([&] { return parse_int(trim(read_file(usage).value_or(""))).value_or(1 << 30) < 8 << 20; }));
-  for (int i = 0; i < 6; ++i) second("reconcile", plan);  // refused by the kernel, it rests for 5 s
+  for (int i = 0; i < 6; ++i) second("reconcile", plan);  // the kernel refuses it, so the agent pauses for 5 s
   CHECK(read(app, "memory.max") == "8388608");
 }
 
@@ -99,7 +99,7 @@ TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a memory limit above that of memory and
   CHECK(read(app, "memory.max") == "134217728");
   CHECK(trim(read_file(swap).value_or("")) == "134217728");
   propose("batch", {intent(app, "memory.max", "33554432")});
-  CHECK(trim(read_file(swap).value_or("")) == "134217728");  // it refuses nothing
+  CHECK(trim(read_file(swap).value_or("")) == "134217728");  // this write is accepted
 }
 
 TEST_CASE_FIXTURE(GovernedNode,
@@ -109,7 +109,7 @@ TEST_CASE_FIXTURE(GovernedNode,
       {Level::container, "cpu.max", app.dir(), "max", "batch"},
       {Level::container, "cpu.shares", app.dir(), read(app, "cpu.shares"), "batch"}};
   REQUIRE(governor->hold(adjusted, 60s));
-  CHECK(governor->held() == 1);  // the other one has the value before
+  CHECK(governor->held() == 1);  // the other knob has its original value
   const Plan plan{intent(app, "cpu.max", "20000 100000")};
   for (int i = 0; i < 70; ++i) second("batch", plan);
   CHECK(read(app, "cpu.max") == "20000 100000");
@@ -156,7 +156,7 @@ TEST_CASE_FIXTURE(GovernedNode,
   CHECK(undone.size() == 2);
   CHECK(read(bare.dir, "cpuset.cpus") == "0");
   CHECK(read(app, "cpu.max") != "20000 100000");    // the rest of the batch is reverted
-  REQUIRE(decisions(Outcome::failed).size() == 2);  // both files, once
+  REQUIRE(decisions(Outcome::failed).size() == 2);  // once for both files
   CHECK_MESSAGE(contains(decisions(Outcome::failed)[0].problem, "No space left on device"),
                 decisions(Outcome::failed)[0].problem);
   CHECK(journal->size() == 2);

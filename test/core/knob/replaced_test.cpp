@@ -63,7 +63,7 @@ TEST_CASE_FIXTURE(Node, "a cgroup that replaced another between the read and the
     CHECK(read() == "70000 100000");
     CHECK(executor.held() == 0);
     CHECK(originals.all().empty());
-    // The next round takes it for what it is.
+    // The next round recognises it as a new cgroup.
     CHECK(executor.apply(order("20000 100000")).done.at(0).outcome == Outcome::applied);
     CHECK(executor.apply({}).undone.at(0).done.outcome == Outcome::reverted);
     CHECK(read() == "70000 100000");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The property of composed values: however often the agent is killed, reloaded or left on purpose, with constant inputs
-// the value converges to that of one undisturbed session, at every instant it lies between base and base × ceiling, and
-// when the strategy is off the files are as before.
+// Tests the property of composed values. If the agent is killed, reloaded or stopped with onExit: keep any number of
+// times, then with constant inputs the value converges to that of one undisturbed session. At every moment it is
+// between base and base × ceiling. After the strategy is off, the files are as before.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -34,7 +34,7 @@ struct Node {
   ManualClock clock;
   std::unique_ptr<Journal> journal;
   std::unique_ptr<Governor> governor;
-  int step = 0;  // of the strategy, which restarts in each session
+  int step = 0;  // the strategy's step, which restarts in each session
 
   Node() { begin(); }
 
@@ -74,7 +74,7 @@ struct Node {
     intent.ttl = 1min;
     return intent;
   }
-  // Raises its scale a little each time, as qos-cpu-burst does while a container is throttled.
+  // Raises its scale a little in each round, as qos-cpu-burst does while a container is throttled.
   void evaluate() {
     const double factor = std::min(1 + 0.4 * step++, kCeiling);
     governor->take({"burst", "main"}, {scale("be/pod/a", factor), scale("be/pod/b", 1 + (factor - 1) / 2)},
@@ -142,7 +142,7 @@ TEST_CASE("random sessions end at the value of one undisturbed session, and stay
   }
 }
 
-TEST_CASE_FIXTURE(Node, "limit 100m, killed again and again: the quota that 30000, 90000, 108000 was stays 30000") {
+TEST_CASE_FIXTURE(Node, "limit 100m, killed repeatedly: the quota stays 30000, and does not become 90000 or 108000") {
   for (int i = 0; i < 20; ++i) {
     for (int s = 0; s < 6; ++s) evaluate(), second();
     CHECK(quota("be/pod/a") == 30'000);
@@ -158,6 +158,6 @@ TEST_CASE_FIXTURE(Node, "values that another agent has left above the ceiling co
   for (int i = 0; i < 10; ++i) evaluate(), second();
   CHECK(all() == "130000 30000 100000");
   leave();                                 // onExit: keep
-  for (int s = 0; s < 100; ++s) second();  // and the strategy is off in the next session
+  for (int s = 0; s < 100; ++s) second();  // in the next session the strategy is off
   CHECK(all() == "60000 10000 50000");
 }

@@ -17,7 +17,7 @@ struct Spec {
     subject.container = "app";
     subject.limits = {1500, 64 << 20};
   }
-  // "150000 100000 (limit 1500m)"
+  // Returns the base with its source: "150000 100000 (limit 1500m)".
   std::string base(std::string_view name, std::string_view before = "") const {
     Subjects subjects;
     subjects.set_quota_rules(rules);

@@ -6,7 +6,7 @@
 using namespace koord::knob;
 using namespace koord::decision;
 
-TEST_CASE("hands-off says all, some or nothing") {
+TEST_CASE("a hands-off annotation covers all knobs, some or none") {
   CHECK(parse_hands_off("true") == HandsOff{.all = true});
   CHECK(parse_hands_off(" true ") == HandsOff{.all = true});
   CHECK(parse_hands_off("false") == HandsOff{});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies propose, operators switch, and others look, all at the same time, with journal and decisions on disk.
+// Strategies propose, operators override and readers query at the same time, with the journal and decisions on disk.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ Intent quota(int cgroup, int round, std::int32_t priority) {
   return intent;
 }
 
-// A node with pods that have quotas, and the writers of these.
+// A node with pods that have quotas, and the threads that write them.
 struct Node {
   Node() {
     for (int i = 0; i < kCgroups; ++i) tree.write("cgroup/" + dir_of(i) + "/cpu.max", std::string(kBefore) + "\n");
@@ -102,7 +102,7 @@ std::thread rounds(Act act) {
 }  // namespace
 
 TEST_CASE_FIXTURE(Node,
-                  "whatever strategies, operators and pods say at the same time, in the end each knob is what it was") {
+                  "after simultaneous changes by strategies, operators and pods, each knob has its original value") {
   std::atomic<bool> done = false;
   std::thread onlooker([&] {
     while (!done) poll();
@@ -131,8 +131,7 @@ TEST_CASE_FIXTURE(Node,
   CHECK(reported >= kCgroups * 2u);
 }
 
-TEST_CASE_FIXTURE(Node,
-                  "decisions made while the file is read and written are in it once, in the order of the numbers") {
+TEST_CASE_FIXTURE(Node, "decisions made while the file is read and written are in it once, in order") {
   DecisionLog log;
   log.keep_in({tree.path("qos/others.db"), 4u << 20, 1ms, 1ms}, clock);
   std::vector<std::thread> others;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes of outgoing traffic (tc.classes) on this machine's kernel: on the loopback interface of a network namespace
-// that each test makes. No interface of the machine is touched. Needs root.
+// Classes of outgoing traffic (tc.classes) on this machine's kernel, on the loopback interface of a network namespace
+// that each test makes. The machine's own interfaces are not changed. Needs root.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
@@ -31,7 +31,7 @@ namespace {
 constexpr const char* kClasses = "1=125000000:125000000:0;2=100000000:125000000:1;3=20000000:125000000:2";
 constexpr std::uint16_t kPort = 5001;
 
-// The interface of a network of its own, which this thread is in until the end of the test.
+// The interface of a new network namespace, in which this thread runs until the end of the test.
 class Interface : koord::test::OwnNetwork {
  public:
   Interface() {
@@ -68,7 +68,7 @@ struct Session : Interface {
   Done apply(const char* text) {
     return executor.apply({Order{Level::node, "lo", &knob, *parse_value(knob, text), "hook-network"}}).done.at(0);
   }
-  // False: this kernel has no filter by cgroup, and the knob says so without leaving anything behind.
+  // Returns whether this kernel can filter by cgroup. Without it, the knob must report so and leave no changes.
   bool has_filter() {
     const Result<void> written = files.write(lo, {kClasses}, {""});
     if (written) {

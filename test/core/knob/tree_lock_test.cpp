@@ -16,7 +16,7 @@ using namespace koord::test;
 
 namespace {
 
-// Two agents with folders of their own on one cgroup tree.
+// Two agents with separate folders on one cgroup tree.
 struct TwoAgents : JournalFixture {
   const std::string tree = place / "cgroup", other_directory = place / "other";
 
@@ -33,9 +33,8 @@ struct TwoAgents : JournalFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(
-    TwoAgents,
-    "of two agents with folders of their own on one cgroup tree the second may not write, and names pid and folder of the first") {
+TEST_CASE_FIXTURE(TwoAgents,
+                  "the second of two agents on one cgroup tree may not write, and names pid and folder of the first") {
   auto first = on_tree(directory);
   REQUIRE(first->prepare());
   const auto second = on_tree(other_directory);
@@ -65,7 +64,7 @@ TEST_CASE_FIXTURE(TwoAgents, "the knobs of a crashed agent are not reverted whil
 }
 
 TEST_CASE_FIXTURE(TwoAgents,
-                  "an agent that may not write any more and has no value in the tree leaves it to another one") {
+                  "an agent that may no longer write and has no value in the tree releases it for another agent") {
   const auto first = on_tree(directory), second = on_tree(other_directory);
   REQUIRE(keep(*first, {quota("be")}));
   first->release_tree();

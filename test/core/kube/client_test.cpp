@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client against the test cluster's API server: TLS, authentication, watches, and failures.
+// The client with the test cluster's API server: TLS, authentication, watches, and failures.
 #include "core/kube/client.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ namespace {
 const std::string kNode = "/api/v1/nodes/test-node";
 const std::string kSlos = "/apis/slo.koordinator.sh/v1alpha1/nodeslos";
 
-// One cluster for all tests of this file, without the faults of the one before.
+// Returns one cluster for all tests of this file, without the faults of the last test.
 TestCluster& cluster() {
   static TestCluster one;
   return one;
@@ -51,7 +51,7 @@ struct Here : LoopHere {
     return std::move(*reply);
   }
   Result<Reply> get(const std::string& target) { return send({.verb = Verb::get, .target = target, .timeout = 60s}); }
-  // Returns the answer's text, or the error.
+  // Returns the status or text of the answer, or the error.
   std::string status_or_error(const std::string& target) {
     const Result<Reply> reply = get(target);
     return reply ? std::to_string(reply->status) : reply.error().message();
@@ -80,7 +80,7 @@ struct Watched {
     pending = client.watch(std::move(call), {.on_line = [this](std::string_view line) { lines.emplace_back(line); },
                                              .on_end = [this](Result<Reply> reply) { end = std::move(reply); }});
   }
-  // The server has begun to answer; with which token.
+  // Returns whether the server has begun to answer.
   bool runs() const { return token() != 0; }
   int token() const {
     const auto open =
@@ -302,7 +302,7 @@ TEST_CASE("a watch that the server ends in order ends with 200, one that it refu
   CHECK(contains((*refused.end)->body, "Status"));
 }
 
-TEST_CASE("a watch in which nothing comes is ended") {
+TEST_CASE("a watch without events is ended") {
   Here here;
   Watched watched(here.client, kSlos + "?watch=true&resourceVersion=0", {.silence = 200ms});
   REQUIRE(here.until([&] { return watched.end.has_value(); }));

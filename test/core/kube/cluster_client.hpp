@@ -11,7 +11,7 @@
 
 namespace koord::test {
 
-// One cluster for all tests of a program.
+// Returns one cluster for all tests of a program.
 inline TestCluster& shared_cluster() {
   static TestCluster cluster;
   return cluster;

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A pod's service account; files are replaced as the kubelet does it, by another file of that name.
+// A pod's service account. Files are replaced as the kubelet does it, by another file with the same name.
 struct Account {
   Account() {
     std::string pattern = (std::filesystem::temp_directory_path() / "koord-test-XXXXXX").string();
@@ -36,7 +36,7 @@ struct Account {
   std::string folder;
 };
 
-// Sets variables, and resets them.
+// Sets environment variables, and restores them at the end.
 struct Environment {
   Environment(const std::string& host, const std::string& port) {
     ::setenv("KUBERNETES_SERVICE_HOST", host.c_str(), 1);
@@ -101,7 +101,7 @@ TEST_CASE("a token that is gone or broken for a while is kept until there is ano
   CHECK(credentials.token().value() == "second");
 }
 
-TEST_CASE("a token that never was there is an error that names its file, and is taken once it comes") {
+TEST_CASE("a token that never existed is an error that names its file, and is used once it exists") {
   const Account account;
   ManualClock clock;
   const ConnectionConfig config = account.config();

@@ -25,7 +25,7 @@ struct Aggregation {
   void add(EventInput input, int times = 1) {
     for (int i = 0; i < times; ++i) aggregator.add(input, now, kWall + (now - begin).count());
   }
-  // Does all that may be done now; how many requests it took.
+  // Makes all writes that are due. Returns the number of requests.
   int write_all() {
     int requests = 0;
     for (; (write = aggregator.next(now)); ++requests, last = write) aggregator.ended(Outcome::written, now);
@@ -109,7 +109,7 @@ TEST_CASE("an event that has not happened for ten minutes begins a new Event") {
   CHECK(it.last->name != name);
 }
 
-TEST_CASE("no more requests than ten at once and ten a minute, whatever happens") {
+TEST_CASE("at most ten requests at once and ten per minute are sent, whatever happens") {
   Aggregation it;
   for (int i = 0; i < 200; ++i) it.add(evicted("web-" + std::to_string(i)));
   CHECK(it.write_all() == 10);
@@ -126,7 +126,7 @@ TEST_CASE("no more requests than ten at once and ten a minute, whatever happens"
   CHECK(requests <= 51);
 }
 
-TEST_CASE("when more differs than is kept, what is written makes room and the rest is counted as dropped") {
+TEST_CASE("if more events differ than are kept, written ones make room and the rest are counted as dropped") {
   Aggregation it({.different = 8});
   for (int i = 0; i < 20; ++i) it.add(evicted("web-" + std::to_string(i)));
   CHECK(it.aggregator.size() == 8);
@@ -216,7 +216,7 @@ TEST_CASE("a refused Event is dropped, and others wait for as long as is asked")
   CHECK(it.aggregator.due(it.now) == it.now + 5min);
 }
 
-TEST_CASE("long and broken text becomes what the server takes") {
+TEST_CASE("long and broken text is changed to text that the server accepts") {
   Aggregation it;
   EventInput input = evicted(std::string(253, 'n'), std::string(5000, 'm') + "\xff");
   input.reason = "R\xff";

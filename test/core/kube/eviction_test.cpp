@@ -166,7 +166,7 @@ TEST_CASE("every other refusal has its name") {
   CHECK(answer(503, R"({"kind":"Status","reason":"ServiceUnavailable"})").outcome == Outcome::busy);
   CHECK(answer(400).outcome == Outcome::refused);
   CHECK(name_of(Outcome::over_budget) == "over budget");
-  // Something on the way, or the server itself, gave up on a request that may still be done.
+  // A proxy or the server itself gave up, but the eviction may still be executed.
   CHECK(answer(500, R"({"kind":"Status","message":"etcdserver: request timed out"})").outcome == Outcome::unanswered);
   CHECK(answer(500).outcome == Outcome::unanswered);
   CHECK(answer(502).outcome == Outcome::unanswered);

@@ -12,7 +12,7 @@ using Outcome = EvictionAnswer::Outcome;
 namespace {
 
 struct Evicting : ClusterClient {
-  // Its UID.
+  // Creates the pod. Returns its UID.
   std::string put_pod(const std::string& name) {
     const std::string pod =
         cluster.put(R"({"kind":"Pod","metadata":{"name":")" + name + R"(","namespace":"shop","labels":{"app":")" +

@@ -11,7 +11,7 @@ using namespace koord::kube;
 
 namespace {
 
-// A file of the usual form with one context, "here".
+// Returns a file of the usual form with one context, "here".
 std::string file(const std::string& cluster, const std::string& user) {
   return "apiVersion: v1\nkind: Config\ncurrent-context: here\n"
          "contexts:\n- {name: there, context: {cluster: c, user: other}}\n- {name: here, context: {cluster: c, user: u, namespace: n}}\n"
@@ -34,8 +34,7 @@ const std::string kPem = "LS0tLS1CRUdJTiBYLS0tLS0K";
 
 }  // namespace
 
-TEST_CASE(
-    "the current context says server, authorities, credentials and namespace; relative files count from the file's directory") {
+TEST_CASE("the current context has server, authorities, credentials and namespace; paths are relative to the file") {
   const auto config = parse_kubeconfig(file("certificate-authority: ca.pem, tls-server-name: api",
                                             "client-certificate: pki/c.pem, client-key: /k.pem, token: t"),
                                        "/etc/kubernetes");

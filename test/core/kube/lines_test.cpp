@@ -30,7 +30,7 @@ struct Collected {
 
 }  // namespace
 
-TEST_CASE("lines come whole, however they were cut") {
+TEST_CASE("lines are passed on whole, however they were divided") {
   for (std::size_t size = 1; size < 12; ++size) {
     Collected all;
     const std::string text = "one\ntwo\r\n\nthree\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists and watches of a real server that goes wrong on purpose.
+// Lists and watches of a real server with deliberate faults.
 #include "core/kube/list_watch.hpp"
 
 #include <algorithm>
@@ -38,12 +38,12 @@ std::string spec_of(const ObjectView& object) {
 ListWatchOptions options() {
   ListWatchOptions options;
   options.keep = spec_of;
-  // As long as it takes to see that something waits, not as long as a cluster needs.
+  // Long enough to observe a wait, but shorter than in a cluster.
   options.reflector = {.first_wait = 50ms, .longest_wait = 200ms, .rare = 200ms};
   return options;
 }
 
-// A collection that is followed, and its reports.
+// A followed collection and its reports.
 struct Followed : ClusterClient {
   explicit Followed(Collection a_collection, ListWatchOptions some_options = options())
       : collection(std::move(a_collection)), how(std::move(some_options)) {}
@@ -61,7 +61,7 @@ struct Followed : ClusterClient {
   bool watching() {
     return until([&] { return follower->health().watches > 0 && !watches_open().empty(); });
   }
-  // Its own; the watch of an earlier test may not have ended yet.
+  // Returns the open watches of this collection. The watch of an earlier test may still be open.
   std::vector<ClusterRequest> watches_open() {
     const std::string selector = percent_encode(collection.field_selector);
     return cluster.requests(R"({"verb":"watch","open":true,"status":200,"path":")" +
@@ -135,7 +135,7 @@ TEST_CASE("a new version is not reported if the kept part is the same") {
   CHECK(followed.reported.empty());
 }
 
-TEST_CASE("a large collection comes in pages and is reported as one") {
+TEST_CASE("a large collection is read in pages and reported as a whole") {
   Followed followed({kClaims, "", "", 10, true});
   for (int i = 0; i < 25; ++i) followed.cluster.put(claim(i));
   const auto before = followed.cluster.requests(R"({"verb":"list","kind":"PersistentVolumeClaim"})").size();
@@ -232,7 +232,7 @@ TEST_CASE("changes while a connection was broken are not missed") {
   CHECK(followed.follower->health().lists == 1);
 }
 
-TEST_CASE("a watch that ends in order goes on where it was") {
+TEST_CASE("a watch that ends normally continues where it was") {
   FollowedSlo followed("ended");
   followed.cluster.fault("end_watches");
   followed.put(63);

@@ -27,7 +27,7 @@ TEST_CASE("objects of the first list are all new") {
   CHECK(found->removed.empty());
 }
 
-TEST_CASE("the pages of a list become what there is with the last of them") {
+TEST_CASE("the pages of a list take effect together with the last page") {
   ObjectSet set({});
   CHECK(set.page(some({object("a")}), true, false)->empty());
   CHECK(set.objects().empty());

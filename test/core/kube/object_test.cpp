@@ -127,7 +127,7 @@ TEST_CASE("a bookmark brings a version and no name") {
   CHECK(event->object.resource_version == "12746");
 }
 
-TEST_CASE("an error on a watch brings what the server says of it") {
+TEST_CASE("an error on a watch is reported with the server's text") {
   auto event = parse_watch_event(
       R"j({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (9)","reason":"Expired","code":410}})j");
   REQUIRE(event);

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How many of these are let through at a moment.
+// Returns how many requests of this verb are allowed at this time.
 int at_once(RateLimit& limit, Verb verb, Time now) {
   int count = 0;
   while (limit.take(verb, now) == 0s) ++count;

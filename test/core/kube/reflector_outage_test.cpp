@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Servers that are away, busy, forbid something or do not know a kind.
+// Servers that are down or busy, deny access, or do not have a kind.
 #include <algorithm>
 
 #include "reflector_talk.hpp"
@@ -119,8 +119,7 @@ TEST_CASE("a probe that fails makes the next wait longer") {
   CHECK(talk.last.at - talk.now >= 1min);
 }
 
-TEST_CASE(
-    "a watch that has begun after an outage is current at once, and one that is always broken off at once is not") {
+TEST_CASE("a watch that starts after an outage is current at once; one that always breaks at once is not") {
   ReflectorTalk talk;
   talk.watching();
   talk.watch_lost();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An API server's answers to one reflector, on a clock that the test moves.
+// An API server's answers to one reflector, with a clock that the test moves.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@ namespace koord::test {
 using namespace koord::kube;
 using namespace std::chrono_literals;
 
-// An API server's answers to one reflector, and a time that the test moves.
+// An API server's answers to one reflector, with a clock that the test moves.
 struct ReflectorTalk {
   ReflectorTalk() : reflector({.path = "/api/v1/nodes", .field_selector = "metadata.name=a"}, {}, now, 7) {}
 
@@ -53,7 +53,7 @@ struct ReflectorTalk {
     text = R"({"type":"ERROR","object":{"kind":"Status","message":"broken","code":)" + std::to_string(code) + "}}";
     return reflector.line(now, text);
   }
-  // Listed at version 5, a watch runs.
+  // Makes the reflector list at version 5 and start a watch.
   void watching() {
     step();
     list("5");

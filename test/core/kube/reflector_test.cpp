@@ -155,8 +155,7 @@ TEST_CASE("versions that expire again and again are listed again later and later
   CHECK(total > 5min);
 }
 
-TEST_CASE(
-    "versions that expire again and again right after a change are listed again after longer and longer waits, too") {
+TEST_CASE("versions that repeatedly expire right after a change are listed again after increasing waits") {
   ReflectorTalk talk;
   talk.watching();
   Duration total{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collections that wait for a server, and a real server that dies and comes back.
+// Collections that wait for a server, and a real server that goes down and comes up again.
 #include "core/kube/server_health.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Wake = ServerHealth::Wake;
 
 namespace {
 
-// Members that note when they are woken, in the order of that.
+// Members that record their wake-ups in order.
 struct Waiting : LoopHere {
   explicit Waiting(ServerHealth::Options options = {.first = 1ms, .longest = 2ms}) : health(loop, clock, options, 7) {
     for (int i = 0; i < 3; ++i)
@@ -37,7 +37,7 @@ struct Waiting : LoopHere {
 
 std::string path_of(const char* resource) { return std::string("/api/v1/namespaces/shop/") + resource; }
 
-// Four kinds as an agent follows them, with the waits that the agent has.
+// Four kinds as an agent follows them, with the agent's waits.
 struct FourKinds : ClusterClient {
   FourKinds() {
     for (const std::string& path :
@@ -66,7 +66,7 @@ struct FourKinds : ClusterClient {
   std::size_t open_watches() {
     return cluster.requests(R"({"verb":"watch","open":true,"status":200,"path":"server-health-test"})").size();
   }
-  // How often each kind has failed.
+  // Returns how often each kind has failed, in total.
   std::uint64_t failures() const {
     std::uint64_t sum = 0;
     for (const auto& kind : kinds) sum += kind->health().failures;
@@ -130,13 +130,13 @@ TEST_CASE("after an API server was down all four watches are back five seconds a
     const std::uint64_t before = four.failures();
     four.cluster.fault("down");
     REQUIRE(four.all_are(Health::State::failing));
-    // Long enough for back-offs of their own to have grown far beyond five seconds.
+    // Long enough for a back-off of each kind to exceed five seconds by far.
     REQUIRE(four.until([&] { return four.failures() >= before + 10; }, 120s));
     const std::int64_t last = four.cluster.requests().back().index;
     four.cluster.clear_faults();
     const Time up = four.clock.now();
     CHECK(four.all_current());
-    CHECK(four.clock.now() - up < 7s);  // a probe within 5 s, jitter, and what a slow machine takes
+    CHECK(four.clock.now() - up < 7s);  // a probe within 5 s, jitter, and time for a slow machine
     CHECK(four.until([&] { return four.open_watches() == 4; }));
     CHECK(four.cluster
               .requests(R"({"verb":"watch","status":200,"path":"server-health-test","after":)" + std::to_string(last) +
@@ -153,7 +153,7 @@ TEST_CASE("a server that has just started and says 429 with Retry-After gets eac
   four.cluster.fault("disconnect", R"({"server":"api"})");
   REQUIRE(four.all_are(Health::State::failing));
   const std::uint64_t before = four.failures();
-  REQUIRE(four.until([&] { return four.failures() >= before + 8; }, 60s));  // each twice, a second apart
+  REQUIRE(four.until([&] { return four.failures() >= before + 8; }, 60s));  // two failures of each kind, a second apart
   four.cluster.clear_faults();
   const Time up = four.clock.now();
   CHECK(four.all_current());

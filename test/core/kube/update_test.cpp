@@ -28,7 +28,7 @@ struct Writer : ClusterClient {
     REQUIRE(until([&] { return written.has_value(); }));
     return *std::move(written);
   }
-  // Sets the status to the time; counts how often it was asked for.
+  // Makes an update that sets the status to the time, and counts how often it is called.
   Update set_status(const std::string& name, const std::string& time) {
     Update what;
     what.collection = kMetrics;

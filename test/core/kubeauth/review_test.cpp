@@ -51,7 +51,7 @@ TEST_CASE("a token that is not authenticated is refused, with the API server's r
   const TokenDecision expired = token_of(R"({"authenticated":false,"error":"token has\nexpired"})");
   CHECK(expired.outcome == Token::refused);
   CHECK(expired.message == "token has expired");
-  // A user beside a refusal counts for nothing.
+  // A user in the answer is ignored if the answer is a refusal.
   CHECK(token_of(R"({"user":{"username":"admin"}})").outcome == Token::refused);
 }
 

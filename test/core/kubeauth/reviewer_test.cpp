@@ -120,7 +120,7 @@ TEST_CASE("a client with a thousand tokens causes ten reviews, and others are au
   CHECK(limited == 990);
   CHECK(reviewing.reviewer.counters().token_reviews == 11);
   CHECK(reviewing.reviewer.counters().limited == 990);
-  // One that is known, from the same address, after its decision has expired; and one that is new, from another.
+  // A known token from the same address, after its decision has expired, and a new token from another address.
   reviewing.memory_clock.advance(10s);
   reviewing.cluster.command("set_token", R"({"token":"new","username":"a"})");
   for (int i = 0; i < 100; ++i)
@@ -212,7 +212,7 @@ TEST_CASE("fifty questions of one user at once are all answered") {
 
 namespace {
 
-// Forged tokens without end, from some addresses, and an agent on one of these.
+// An endless series of forged tokens from some addresses; an agent has one of these addresses.
 struct Flood : Reviewing {
   static constexpr const char* kAgent = "system:serviceaccount:n:agent";
 
@@ -245,14 +245,14 @@ struct Flood : Reviewing {
     timer.reset();
     return until([this] { return answered == count; });
   }
-  // Those that a client may cause in this time if none of its tokens is accepted.
+  // Returns the most reviews that a client may cause in this time if none of its tokens is accepted.
   double most_reviews() const {
     const double seconds = std::chrono::duration<double>(clock.now() - begin).count();
     return ReviewBudget::Limits().of_client + ReviewBudget::Limits().of_client_per_second * seconds;
   }
 
   Reviewer limited_by_time{loop, clock, client};
-  int count = 0, answered = 0;  // of the flood
+  int count = 0, answered = 0;  // of the forged tokens
   const Time begin;
   std::unique_ptr<event::Timer> timer;
 };

@@ -118,7 +118,7 @@ TEST_CASE("a third party's schema is applied in a process of its own, with the s
   }
 }
 
-// Each value of the configuration is wrong in some thousand ways, and the validator keeps a text for each.
+// Each value of the configuration has thousands of errors, and the validator keeps a text for each.
 TEST_CASE("a third party's schema that finds mountains of errors takes none of this process's memory") {
   std::string types, values;
   for (int i = 0; i < 3000; ++i) types += std::string(i > 0 ? "," : "") + R"({"type":"null"})";

@@ -35,7 +35,7 @@ struct FileContentFixture {
   }
   ContentDemand pin(const std::string& sha256) const { return {Trust::any, sha256, {}}; }
   ContentDemand our_signature() const { return keys(Trust::signature, {our_key}); }
-  // "" when the file has what is asked for.
+  // Returns "" if the file has the required content.
   std::string refusal(const ContentDemand& demand) const {
     Result<CheckedFile> checked = check_content(file, demand);
     return checked ? "" : checked.error().message();
@@ -125,7 +125,7 @@ TEST_CASE_FIXTURE(FileContentFixture,
   CHECK(refusal(demand) == "");
   theirs.sign_file(file);
   CHECK(refusal(demand) != "");
-  CHECK(refusal({}) == "");  // no signature could be checked
+  CHECK(refusal({}) == "");  // no signature can be checked
   CHECK(refusal({Trust::pinned, digest(), demand.keys}) != "");
 }
 
@@ -168,8 +168,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "a file that is not a public Ed25519 key i
   }
 }
 
-TEST_CASE_FIXTURE(FileContentFixture,
-                  "property: with any one byte of the file changed neither pin nor signature fits") {
+TEST_CASE_FIXTURE(FileContentFixture, "property: if any byte of the file changes, neither pin nor signature matches") {
   const std::string content = read_file(file)->substr(0, 600);
   write(file, content);
   ours.sign_file(file);

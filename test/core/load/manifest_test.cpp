@@ -116,7 +116,7 @@ TEST_CASE("the manifest of a shared object is read without mapping it") {
   Result<Manifest> manifest = read_manifest(built_plugin("puppet"));
   REQUIRE(manifest);
   CHECK(manifest->id == "puppet");
-  // Its constructor throws: mapping it would not go unnoticed.
+  // Its constructor throws, so the test would fail if the file were mapped.
   CHECK(read_manifest(built_plugin("throws"))->id == "throws");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PluginShelf: a trusted directory with copies of the test plugins. Each copy is a file of its own, so each
-// test maps its plugins again.
+// PluginShelf: a trusted directory with copies of the test plugins. Each copy is a new file, so each test maps its
+// plugins again.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,7 @@
 
 namespace koord::test {
 
-// Where the build put the test plugin of this name.
+// Returns the path of the built test plugin with this name.
 std::string built_plugin(std::string_view name);
 
 class PluginShelf {
@@ -24,10 +24,10 @@ class PluginShelf {
 
   void put(std::string_view plugin);
   void put_as(std::string_view plugin, std::string_view name);
-  // Another file in the place of this one, by rename, as required under a running agent.
+  // Replaces a file by rename, as required while an agent runs.
   void replace(std::string_view plugin) { replace(plugin, plugin); }
   void replace(std::string_view plugin, std::string_view name);
-  // Overwrites bytes of a file at this offset.
+  // Overwrites the bytes of a file at this offset.
   void patch(std::string_view name, std::size_t offset, std::string_view bytes);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signer: signs plugins in a test. Its keys are fresh and real.
+// Signer: signs plugins in a test with new, real keys.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class Signer {
   std::string private_pem(const char* passphrase = nullptr) const;
   std::string sign(std::string_view bytes) const;
 
-  // Puts the public key, or FILE.sig, there.
+  // Writes the public key (or FILE.sig) to this path.
   std::string publish(const std::string& path) const;
   void sign_file(const std::string& path) const;
 

@@ -26,7 +26,7 @@ TEST_CASE("a trial answers with the result, or how its process ended") {
         "the trial ended with exit code 3");
 }
 
-// The process of a trial ends shortly after a killed agent. The next agent may start before that.
+// After an agent was killed, its trial process ends a little later. The next agent may start before that.
 TEST_CASE("a trial holds no lock of the agent") {
   test::FakeNode node;
   const std::string path = node.path("lock");

@@ -23,7 +23,7 @@ std::string with_another_name(const std::string& config_map) {
   return boost::json::serialize(object);
 }
 
-// The parts of a replica that starts.
+// The parts of a starting replica.
 struct Start {
   Start() {
     certificates.authority("ca");
@@ -48,7 +48,7 @@ struct Start {
   SystemClock clock;
 };
 
-// The answer to a request without credentials.
+// Returns the status of the answer to a request without credentials.
 unsigned status_of(ApiAccess& access) {
   unsigned status = 0;
   access.access().authenticate(http::Request(), [&](const aggregated::Outcome<aggregated::Identity>& outcome) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr CpuMemory kTen{10'000, 10'000};
 
-// A node with reports, and what is published of it.
+// A node with reports, and its published batch resources.
 struct Granted {
   explicit Granted(Duration report_period = 1min, Duration report_window = 5min) : window(report_window) {
     rules.report = report_period;
@@ -26,7 +26,7 @@ struct Granted {
     grant.report(now, std::to_string(++reports), is_recent, window, {cpu, memory}, rules);
     decide();
   }
-  // Whether something was written.
+  // Returns whether a value was written.
   bool decide() {
     const BatchGrant::Decision decision = grant.decide(now, published, rules);
     if (decision.what == Do::nothing) return false;
@@ -124,7 +124,7 @@ TEST_CASE("with short reports a rise of use is withdrawn within ten seconds, and
   CHECK(node.now - fall <= 65s);
 }
 
-TEST_CASE("use that goes up and down withdraws at once, and grants once a minute at most") {
+TEST_CASE("varying usage withdraws at once, and grants at most once a minute") {
   Granted node(5s, 5s);
   for (int i = 0; i < 60; ++i, node.now += 5s) node.report(10'000);
   node.writes = 0;
@@ -144,7 +144,7 @@ TEST_CASE("short reports grant nothing before half of the long window is known")
   CHECK(reports <= 32);
 }
 
-TEST_CASE("a short peak between reports costs no more than it shows") {
+TEST_CASE("a short peak between reports withdraws no more than its own amount") {
   Granted node(5s, 5s);
   for (int i = 0; i < 60; ++i, node.now += 5s) node.report(10'000);
   node.report(2'000);
@@ -160,7 +160,7 @@ TEST_CASE("a node with a report each second costs little more than one with a re
   }
   CHECK(node.published == kTen);
   CHECK(most <= 24);
-  // Merged or not, each report counts in the mean of five minutes.
+  // Each report counts in the mean of five minutes, whether it is merged or not.
   for (int i = 0; i < 30; ++i, node.now += 1s) node.report(0);
   CHECK(node.published->cpu == 0);
   for (int i = 0; i < 90; ++i, node.now += 1s) node.report(10'000);
@@ -225,7 +225,7 @@ TEST_CASE("pods that come with the same report are taken into account at once") 
 TEST_CASE("a replica that has just begun to lead waits before it judges a node, and still removes in the end") {
   Granted node;
   node.published = kTen;
-  node.report(8'000, 8'000, false);  // an old one
+  node.report(8'000, 8'000, false);  // an outdated report
   node.pass(3min + 29s);
   CHECK(node.published == kTen);
   node.pass(15min);

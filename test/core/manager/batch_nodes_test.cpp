@@ -39,7 +39,7 @@ struct Cluster : BatchNodes {
     usage.system = {system_cpu, 0};
     take_metric(now, kWall, name, usage);
   }
-  // The body of the next patch, done; empty: none is due.
+  // Completes the next patch and returns its body; empty if none is due.
   std::string write() {
     const auto patch = next(now);
     if (!patch) return "";
@@ -259,7 +259,7 @@ TEST_CASE("the pods of a node that returns still count") {
   cluster.remove_node("n");
   CHECK(cluster.freshness(cluster.now).empty());
   cluster.take_node(cluster.now, cluster.node("n"));
-  CHECK(cluster.write() == "");  // its report is from before
+  CHECK(cluster.write() == "");  // the report is older than the change
   cluster.report("n", 0);
   CHECK(cluster.write() == with(4'000, 6'500));
 }

@@ -18,8 +18,8 @@ constexpr std::int64_t kGiga = 1'000'000'000;
 
 CpuMemory of(std::int64_t cores, std::int64_t gigabytes) { return {cores * 1000, gigabytes * kGiga}; }
 
-// Koordinator's own case: 100 cores and 120 GB; prod pods use 33 cores and 33 GB and request 60 GB, a batch pod uses
-// more, the system uses 7 cores and 12 GB.
+// An example of Koordinator's tests: 100 cores and 120 GB; prod pods use 33 cores and 33 GB and request 60 GB, a batch
+// pod uses more, the system uses 7 cores and 12 GB.
 struct Case {
   Case() {
     node.name = "n";
@@ -131,7 +131,7 @@ TEST_CASE("a report about a pod that is not listed counts by its priority") {
   }
 }
 
-TEST_CASE("mid pods go before batch, free pods do not") {
+TEST_CASE("mid pods count before batch, free pods do not") {
   Case one;
   one.add("mid", PriorityClass::mid, of(5, 5), of(5, 5));
   CHECK(one.batch() == of(20, 28));
@@ -229,7 +229,7 @@ TEST_CASE("a NodeMetric is read as the agent writes it") {
   CHECK(usage->prod_reclaimable == CpuMemory{3000, 0});
 }
 
-TEST_CASE("a NodeMetric without a status has no time; one that is none is an error") {
+TEST_CASE("a NodeMetric without a status has no time; an invalid one is an error") {
   const auto usage = parse_node_usage(R"({"metadata": {"name": "n"}, "spec": {}})");
   REQUIRE(usage);
   CHECK(usage->update_time.empty());

@@ -77,7 +77,7 @@ struct Manager : LoopHere {
       if (watch.kind == kind) return watch.health.state == kube::Health::State::current;
     return false;
   }
-  // Returns once everything that is due has been decided with this threshold, and its NodeSLO is written.
+  // Waits until all due decisions have been made with this threshold and the NodeSLO has been written.
   void suppress_at(int percent) {
     configure("resource-threshold-config",
               R"({"clusterStrategy": {"cpuSuppressThresholdPercent": )" + std::to_string(percent) + "}}");
@@ -99,14 +99,14 @@ struct Manager : LoopHere {
                                               R"(","nodeMetric":{"systemUsage":{"resources":{"cpu":")" + system_cores +
                                               R"(","memory":"1G"}}}}})");
   }
-  // For half of the window over which a gain is averaged.
+  // Reports for half of the window over which a gain is averaged.
   void report_directly_for_a_while(const std::string& system_cores) {
     for (int i = 0; i < 12; ++i) {
       clock.leap(15s);
       report_directly(system_cores);
     }
   }
-  // Now, each time another second.
+  // Returns the current time, one second later in each call.
   std::string format(int number) const {
     const std::int64_t seconds = clock.wall_ns() / 1'000'000'000 + number;
     std::string text = format_micro_time(seconds * 1'000'000'000);
@@ -146,7 +146,7 @@ TEST_CASE("each node gets a NodeSLO, which follows the ConfigMap and is written 
   manager.configure("resource-threshold-config",
                     R"({"clusterStrategy": {"enable": true, "cpuSuppressThresholdPercent": 45}})");
   REQUIRE(manager.until([&] { return manager.slo(kThreshold) == "45"; }));
-  CHECK(manager.writes("NodeSLO") == 3);  // a start writes nothing that is right already
+  CHECK(manager.writes("NodeSLO") == 3);  // a start does not write objects that are already right
 }
 
 TEST_CASE("invalid settings keep the last good ones and become an Event on the ConfigMap") {
@@ -177,13 +177,13 @@ TEST_CASE("another program that writes the same NodeSLO is noticed, and there is
   }));
   CHECK(theirs == 3);
   CHECK(manager.slo(kThreshold) == "1");
-  CHECK(manager.writes("NodeSLO") == 3);  // one create, two put back
+  CHECK(manager.writes("NodeSLO") == 3);  // one create, two restored objects
   REQUIRE(manager.until([&] {
     return manager.cluster.command("list", R"({"kind":"Event"})").find("ContestedWrites") != std::string::npos;
   }));
 }
 
-TEST_CASE("a standby writes nothing, and goes on where the leader ended") {
+TEST_CASE("a standby writes nothing, and continues where the leader ended") {
   Manager manager;
   manager.controllers->lead(false);
   REQUIRE(manager.until([&] { return manager.controllers->is_synced(); }));

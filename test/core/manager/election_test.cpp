@@ -14,7 +14,7 @@ using Do = Election::Step::Do;
 
 namespace {
 
-// The API server's end: one lease, with versions.
+// The API server: one lease with versions.
 struct Server {
   std::optional<LeaseRecord> lease;
   std::uint64_t version = 0;
@@ -32,14 +32,14 @@ struct Server {
   }
 };
 
-// One replica with a clock of its own, and a network that may be cut or slow.
+// One replica with its own clock, and a network that can be cut or slow.
 struct Replica {
   Replica(std::string name, Server& of, Duration clock_offset, std::uint64_t seed)
       : server(of), offset(clock_offset), election(std::move(name), {}, at(Time{}), seed) {}
 
   Time at(Time real) const { return real + offset; }
 
-  // Sends what is due and delivers what has arrived.
+  // Sends due requests and delivers answers that have arrived.
   void step(Time real) {
     if (dead) return;
     if (pending && real >= pending->arrives) deliver(real);
@@ -112,7 +112,7 @@ struct Cluster {
     for (const auto& replica : replicas) count += replica->leads(now);
     return count;
   }
-  // Never do two lead at once.
+  // Advances the time, and checks that two replicas never lead at once.
   void run(Duration time) {
     for (const Time end = now + time; now < end; now += 5ms) {
       for (const auto& replica : replicas) {
@@ -122,7 +122,7 @@ struct Cluster {
       REQUIRE(leaders() <= 1);
     }
   }
-  // How long until this replica leads.
+  // Returns the time until this replica leads.
   Duration until_leads(const Replica& replica, Duration limit) {
     const Time begin = now;
     while (!replica.leads(now) && now - begin < limit) run(5ms);
@@ -215,14 +215,14 @@ TEST_CASE("a leader with renewals that are done but not answered ceases to lead"
   Cluster cluster;
   Replica& a = cluster.add("a");
   cluster.until_leads(a, 20s);
-  a.delay = 3s;  // longer than the timeout: each renewal is executed, each answer too late
+  a.delay = 3s;  // longer than the timeout: each renewal is executed, but its answer is too late
   cluster.run(6s);
   CHECK_FALSE(a.leads(cluster.now));
   a.delay = 5ms;
   CHECK(cluster.until_leads(a, 30s) < 30s);
 }
 
-TEST_CASE("a process that was stopped for a minute does not lead when it goes on") {
+TEST_CASE("a process that was stopped for a minute does not lead when it continues") {
   Cluster cluster;
   Replica& a = cluster.add("a");
   cluster.until_leads(a, 20s);

@@ -35,13 +35,13 @@ TEST_CASE("a node without a report and one that reports again get a new time") {
   CHECK(with_report_missing("", 16, kAt) == "");
 }
 
-TEST_CASE("a client cannot say itself that its report is fresh, nor since when") {
+TEST_CASE("a client cannot state itself that its report is fresh, nor since when") {
   const std::string other = R"({"type":"Other","status":"True"})";
   const std::string forged = R"({"type":"Fresh","status":"False","lastTransitionTime":"1999-01-01T00:00:00Z"})";
   CHECK(with_report_fresh(with(forged + "," + other + "," + forged), "", kAt) == with(other + "," + kFresh));
   CHECK(with_report_fresh(with(forged), with(kFresh), kAt + 60) == with(kFresh));
   CHECK(with_report_fresh(R"({"conditions":null,"updateTime":"t"})", "", kAt) == with(kFresh));
-  // Conditions of a device are no conditions of the report, wherever they are.
+  // Conditions of a device are not conditions of the report, at any place.
   const std::string device = R"({"nodeMetric":{"devices":[{"conditions":[)" + forged + "]}]}}";
   CHECK(with_report_fresh(device, device, kAt) ==
         device.substr(0, device.size() - 1) + R"(,"conditions":[)" + kFresh + "]}");

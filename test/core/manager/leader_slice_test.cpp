@@ -64,7 +64,7 @@ TEST_CASE("an endpoint is an IP address with a port") {
   }
 }
 
-// An endpoint that agents cannot read would be published in the slice and not be found by the Lease.
+// Otherwise the slice would have an endpoint that agents cannot read and that the Lease does not name.
 TEST_CASE("IPv6 without brackets is no endpoint, as it is no address of a leader") {
   for (const char* text : {"fd00::7:9443", "::1:9443", "fd00::7"}) {
     CAPTURE(text);
@@ -84,7 +84,7 @@ TEST_CASE("the slice has the leader as its only endpoint, and the Service's name
   CHECK(has(slice_json(endpoint("[fd00::7]:9443")), R"("addressType":"IPv6")"));
 }
 
-TEST_CASE("a slice that is right is not written, another one keeps what others have put there") {
+TEST_CASE("a correct slice is not written; a changed one keeps the parts of other writers") {
   const LeaderEndpoint own = endpoint("10.0.0.7:9443"), other = endpoint("10.0.0.8:9443");
   CHECK_FALSE(slice_with(slice_json(own), own).value().has_value());
   std::string text = slice_json(other);
@@ -128,7 +128,7 @@ TEST_CASE("a refused write is named, repeated, and given up by a replica that le
   cluster().fault("deny", R"({"kind": "EndpointSlice"})");
   a.lead(true);
   REQUIRE(a.until([&] { return has(a.slice.problem(), "403"); }));
-  a.leads = false;  // but it does not know yet
+  a.leads = false;  // the slice has not noticed this yet
   cluster().clear_faults();
   REQUIRE(a.until([&] { return cluster().requests(R"({"kind": "EndpointSlice", "status": 403})").size() >= 1; }));
   CHECK_FALSE(has(a.object(), "10.0.0.9"));

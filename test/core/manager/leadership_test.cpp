@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Shorter than the real ones, so that the tests are; the proportions are the same.
+// Shorter than the real times, in the same proportions, to shorten the tests.
 constexpr LeaseTiming kTiming{3s, 2s, 500ms};
-const char* const kCertificateUser = "koordetector";  // of the client certificate
+const char* const kCertificateUser = "koordetector";  // the user of the client certificate
 
 TestCluster& cluster() {
   static TestCluster cluster;
@@ -43,7 +43,7 @@ struct Two : LoopHere {
   }
   LoopHere& loop_here() { return *this; }
 
-  // Until the condition holds, and never do both lead.
+  // Runs until the condition holds, and checks that both never lead at once.
   bool until_safe(const std::function<bool()>& condition) {
     return until([&] {
       REQUIRE_FALSE((a.leadership.leads() && b.leadership.leads()));
@@ -59,7 +59,7 @@ struct Two : LoopHere {
 
 }  // namespace
 
-TEST_CASE("one of two replicas leads, both know which, and the lease is renewed") {
+TEST_CASE("one of two replicas leads, both know the leader, and the lease is renewed") {
   Two two("one-leads");
   REQUIRE(two.until_safe([&] { return two.has_leader(); }));
   const std::string leader = &two.leader() == &two.a ? "a" : "b";

@@ -37,7 +37,7 @@ TEST_CASE("an invalid lease is an error") {
   }
 }
 
-TEST_CASE("a written lease keeps what others have put there") {
+TEST_CASE("a written lease keeps the parts of other writers") {
   auto record = *parse_lease(
       R"({"metadata": {"name": "l", "labels": {"a": "b"}, "resourceVersion": "7"}, "spec": {"strategy": "OldestEmulationVersion"}})");
   record.holder = "me";

@@ -48,7 +48,8 @@ struct Mirroring : LoopHere {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Mirroring, "a report becomes the whole status of Koordinator's NodeMetric, without what that lacks") {
+TEST_CASE_FIXTURE(Mirroring,
+                  "a report becomes the whole status of Koordinator's NodeMetric, without fields that it lacks") {
   mirror.report("test-node", report);
   REQUIRE(until([&] { return mirror.counts().written + mirror.counts().failed > 0; }));
   CHECK_MESSAGE(mirror.counts().written == 1, mirror.problem());

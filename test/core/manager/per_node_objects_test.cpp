@@ -25,11 +25,11 @@ struct Slos : PerNodeObjects {
     return R"({"kind":"NodeSLO","metadata":{"name":"n","uid":"u","resourceVersion":")" + std::to_string(version) +
            "\"" + metadata + R"(},"spec":)" + spec + "}";
   }
-  // The watch's view of the object.
+  // Passes an object as the watch reports it.
   void see(int version, const std::string& spec, const std::string& metadata = "") {
     REQUIRE(observe(now, "n", object(version, spec, metadata)));
   }
-  // Writes, the server stores it as it is, and the watch brings it.
+  // Writes the object; the server stores it unchanged, and the watch reports it.
   bool write(int version, const std::string& spec) {
     const auto begun = next(now);
     if (!begun) return false;
@@ -61,7 +61,7 @@ TEST_CASE("an object with the wanted spec is not written, whatever the order of 
   CHECK_FALSE(slos.next(slos.now));
 }
 
-TEST_CASE("another spec is replaced, and the metadata stay") {
+TEST_CASE("a different spec is replaced, and the metadata is kept") {
   Slos slos;
   slos.see(5, R"({"a":2})", R"(,"labels":{"x":"y"})");
   REQUIRE(slos.want("n", R"({"a":1})"));
@@ -95,7 +95,7 @@ TEST_CASE("a write of another program is put back three times, then the object i
     slos.now += 1s;
     if (slos.write(version + 1, R"({"a":1})")) ++writes;
   }
-  CHECK(writes == 2);  // the third one is where it stops
+  CHECK(writes == 2);  // no third write follows
   CHECK(slos.bounds().contested(slos.now) == 1);
   CHECK(slos.bounds().last_writer() == "koordinator");
   slos.now += 10min;
@@ -138,7 +138,7 @@ TEST_CASE("an object without a node is removed after the grace, with its uid") {
   CHECK(write->object == R"({"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u"}})");
 }
 
-TEST_CASE("a node that comes back within the grace keeps its object") {
+TEST_CASE("a node that returns within the grace period keeps its object") {
   Slos slos;
   slos.see(1, R"({"a":1})");
   REQUIRE(slos.want("n", R"({"a":1})"));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr aggregated::Version kFirst = 1'700'000'000'000'000;
 
-// Reports of one node to the API. No server is needed: nothing is mirrored.
+// Sends reports of one node to the API. It needs no server, because no report is mirrored.
 struct Reporting : LoopHere {
   ManualClock clock;
   kube::ConnectionConfig nowhere;
@@ -53,7 +53,7 @@ struct Reporting : LoopHere {
               .status < 300);
     nodes.take(stored.back());
   }
-  // One report each 5 s, and a check after each.
+  // Sends one report each 5 s, with a check after each.
   void report_for(Duration time) {
     for (Duration passed{}; passed < time; passed += 5s) {
       report();
@@ -84,7 +84,7 @@ TEST_CASE_FIXTURE(Reporting, "a node is stale after three periods without a repo
   CHECK(condition() == "stale");
   CHECK(nodes.stale() == 1);
   CHECK(served.newest() == *before + 1);
-  CHECK(stored.size() == 12);  // none of it counts as a report
+  CHECK(stored.size() == 12);  // the others do not count as reports
   report();
   CHECK(condition() == "fresh");
   nodes.check();

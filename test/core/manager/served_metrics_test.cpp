@@ -48,7 +48,7 @@ struct Served {
   ServedMetrics served;
 };
 
-// All pieces that come without waiting.
+// Returns all pieces that are available without waiting.
 std::string pieces_of(http::BodyStream& stream) {
   std::string text;
   while (true) {

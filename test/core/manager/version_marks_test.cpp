@@ -48,7 +48,7 @@ TEST_CASE("a mark that was proposed but not stored gives no versions, and the ne
   VersionMarks marks;
   const Version lost = marks.propose(0, kWall, std::nullopt);
   CHECK(marks.most() == 0);
-  // Its answer was lost; the lease has it.
+  // The answer was lost, but the lease has the value.
   CHECK(marks.propose(lost, kWall, std::nullopt) == lost + 1 + kBlock);
   marks.stored();
   CHECK(marks.first() == lost + 1);

@@ -34,7 +34,7 @@ TEST_CASE("seldom overwrites do not add up") {
   }
 }
 
-TEST_CASE("the last other writer stands in managedFields") {
+TEST_CASE("the last other writer is in managedFields") {
   const char* object = R"({"metadata": {"managedFields": [
     {"manager": "koord-manager", "time": "2026-01-03T00:00:00Z"},
     {"manager": "koordinator", "time": "2026-01-02T00:00:00Z"},

@@ -105,7 +105,7 @@ namespace {
 
 SeriesId long_label(Registry& registry, int i, std::size_t bytes) {
   std::string value = std::to_string(i);
-  value.resize(bytes - 1, 'x');  // with the name, which has one byte
+  value.resize(bytes - 1, 'x');  // plus the name with one byte
   return *registry.series("p", *registry.define("p", gauge("g")), {}, {{"i", std::move(value)}});
 }
 

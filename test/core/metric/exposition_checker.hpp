@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strict reader of the Prometheus text format 0.0.4, written from its specification and sharing no code
-// with the writer: a document is right only when every line is, and every family stands in one piece.
+// A strict reader of the Prometheus text format 0.0.4, written from its specification. It shares no code with the
+// writer. A document is valid only if every line is, and if the lines of every family follow each other.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@ namespace koord::test {
 
 struct Exposition {
   std::string error;                      // empty: the document is valid
-  std::map<std::string, double> samples;  // by the text in front of the value
+  std::map<std::string, double> samples;  // by the text before the value
 };
 
 Exposition read_exposition(std::string_view text);

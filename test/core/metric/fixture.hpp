@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short words for the registry's tests.
+// Helper functions for the registry's tests.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ inline metric::Subject container(std::uint64_t handle, const std::string& id = "
            {"pod_name", "web-0"}}};
 }
 
-// A series of the node with this value, for tests that need just one.
+// Defines a series of the node with this value, for tests that need only one.
 inline metric::SeriesId set(metric::Registry& registry, const metric::Desc& desc, double value,
                             metric::Labels own = {}) {
   auto id = registry.series("p", *registry.define("p", desc), {}, std::move(own));

@@ -13,7 +13,7 @@ using namespace koord::test;
 
 namespace {
 
-// Keeps what it hears, as the metric cache would.
+// Records its notifications, as the metric cache would.
 struct Listener : SeriesObserver {
   void on_begin(std::uint32_t index, const SeriesView& series) override {
     CHECK(index == index_of(series.id));

@@ -214,13 +214,13 @@ TEST_CASE("in a handover a series that both have goes on, one that only the old 
   CHECK(record(registry, kept, 5));
   registry.begin_handover("p");
   CHECK(series_of(registry, gauge("g"), {}, {{"x", "1"}}) == kept);
-  CHECK(record(registry, dropped, 1)->stale == 0);  // the old one still writes
+  CHECK(record(registry, dropped, 1)->stale == 0);  // the old session still writes
   registry.end_handover("p");
   CHECK(value_of(registry, kept) == 5);
   CHECK(record(registry, dropped, 1)->stale == 1);
   CHECK(record(registry, of_old_metric, 1)->stale == 1);
   CHECK(registry.live_series("p") == 1);
-  CHECK(registry.define("q", counter("c")));  // its name is free
+  CHECK(registry.define("q", counter("c")));  // the name is free now
 }
 
 TEST_CASE("in a handover a metric may be described again, which ends the old one's") {
@@ -229,11 +229,11 @@ TEST_CASE("in a handover a metric may be described again, which ends the old one
   registry.begin_handover("p");
   SeriesId fresh = series_of(registry, histogram("x"));
   CHECK(record(registry, old, 1)->stale == 1);
-  CHECK_FALSE(registry.define("p", gauge("x")));  // once
+  CHECK_FALSE(registry.define("p", gauge("x")));  // a metric can be redefined only once
   registry.end_handover("p");
   CHECK(fresh != old);
   CHECK(registry.live_series("p") == 1);
-  CHECK_FALSE(registry.define("p", counter("x")));  // the handover is over
+  CHECK_FALSE(registry.define("p", counter("x")));  // the handover has ended
 }
 
 TEST_CASE("a handover that was given up leaves the old one as it was, or reports its losses") {
@@ -257,7 +257,7 @@ TEST_CASE("in a handover the old one's series take nothing of the new one's budg
   for (const char* x : {"3", "4"}) fresh.push_back(series_of(registry, gauge("g"), {}, {{"x", x}}));
   CHECK(registry.live_series("p") == 4);
   CHECK(registry.dropped_series("p") == 0);
-  SeriesId other = series_of(registry, gauge("g"), {}, {{"x", "5"}});  // its budget is used up
+  SeriesId other = series_of(registry, gauge("g"), {}, {{"x", "5"}});  // the budget is used up
   CHECK(registry.dropped_series("p") == 1);
   registry.end_handover("p");
   CHECK(registry.live_series("p") == 2);

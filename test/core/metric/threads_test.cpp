@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Its worth is in the run under ThreadSanitizer.
+// Useful only with ThreadSanitizer.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -15,7 +15,7 @@ using namespace koord::test;
 
 namespace {
 
-// One plugin: its containers come, get values and go.
+// Simulates a plugin: its containers appear, get values and disappear.
 void live(Registry& registry, const std::string& owner, std::uint64_t first_handle) {
   auto id = registry.define(owner, gauge(owner + "_g"));
   for (std::uint64_t i = 0; i < 200; ++i) {

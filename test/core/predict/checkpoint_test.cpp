@@ -76,7 +76,7 @@ TEST_CASE("wherever a file breaks off, what is whole before it counts") {
     CHECK(found >= whole);
     whole = found;
   }
-  CHECK(whole == 4);  // the last line break is not needed
+  CHECK(whole == 4);  // the last line break is optional
 }
 
 TEST_CASE("records of another version are dropped and reported") {

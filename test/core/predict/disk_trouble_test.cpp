@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full and read-only disks, with small real file systems of the test's own. Needs root.
+// Full and read-only disks: small real file systems. Needs root.
 #include <doctest/doctest.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ using namespace koord::predict;
 
 namespace {
 
-// A file system of its own with room for 64 KiB.
+// A separate file system with room for 64 KiB.
 struct SmallDisk : koord::test::Folder {
   bool mounted = ::mount("koord-test-predict", path.c_str(), "tmpfs", 0, "size=64k") == 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of its own for a test, removed with all that is in it.
+// A temporary folder for a test, removed with its content.
 #pragma once
 
 #include <cstdlib>

@@ -95,7 +95,7 @@ TEST_CASE("use is the 90th percentile of the last period, and both resources mus
   REQUIRE(store->begin_series(3, {kPodCpu, "cores", 1e-4, a}));
   REQUIRE(store->begin_series(4, {kPodMemory, "bytes", 1, a}));
   REQUIRE(store->begin_series(5, {kPodCpu, "cores", 1e-4, b}));
-  // Ten minutes ago all was tenfold; in the last one CPU is 1, 2, … 10.
+  // Ten minutes ago all values were ten times as large. In the last minute CPU is 1, 2, … 10.
   for (std::uint32_t index = 1; index <= 5; ++index)
     REQUIRE(store->append(clock.now(), {{store::Sample{index, 100.0}}}));
   clock.advance(10min);

@@ -32,7 +32,7 @@ TEST_CASE("others read whole forecasts while it trains") {
       ForecastPtr forecast = prediction.current();
       auto known = forecast->subjects.find(node_subject());
       const std::uint64_t samples = known == forecast->subjects.end() ? 0 : known->second.samples;
-      // Each training knows the node and the system, or neither.
+      // Each training has both the node and the system, or neither.
       if (samples < last || (samples > 0) != forecast->subjects.contains(system_subject())) ++broken;
       if (last > 0 && !prediction.prod()) ++broken;
       last = samples;

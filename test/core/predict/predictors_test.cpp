@@ -28,7 +28,7 @@ struct Node {
     learn(class_subject(prod), {0, 0});
     learn(class_subject(none), {0, 0});
   }
-  // Peaks before the margin.
+  // Sets a subject's peaks without the margin.
   void learn(const Subject& subject, Amounts peak, Duration age = 48h) {
     Percentiles percentiles;
     percentiles.p95.cpu_milli = peak.cpu_milli;
@@ -64,7 +64,7 @@ TEST_CASE("pod: the request of each pod above its peak is reclaimable") {
   node.learn(pod_subject("a"), {1000, 2000});
   node.learn(pod_subject("b"), {1000, 1000});
   node.add_pod("a", {4000, 3000});
-  node.add_pod("b", {1000, 3000});  // its CPU peak is above its request: that takes nothing from a's
+  node.add_pod("b", {1000, 3000});  // the CPU peak is above the request: that does not reduce the amount of a
   auto prediction = node.predict(Predictor::pod);
   REQUIRE(prediction);
   CHECK(prediction->reclaimable == Amounts{2900, 800 + 1900});
@@ -125,7 +125,7 @@ TEST_CASE("priority: the requests of production above the peaks of system and pr
   Node node;
   node.learn(class_subject(prod), {2000, 1000});
   node.learn(class_subject(none), {100, 200});
-  node.learn(pod_subject("a"), {1, 1}, 1min);  // no cold start here
+  node.learn(pod_subject("a"), {1, 1}, 1min);  // without a cold start
   node.add_pod("a", {6000, 4000});
   auto prediction = node.predict(Predictor::priority);
   REQUIRE(prediction);

@@ -41,7 +41,7 @@ TEST_CASE("each training adds one sample to each subject with known usage") {
   CHECK(pod->first == kBegin);
   CHECK(pod->last == kBegin + 1min);
   CHECK(pod->actual == Usage{1, 1e9});
-  CHECK(pod->percentiles.p95.cpu_milli == 1035);  // the bucket's end, cut to a milli-core
+  CHECK(pod->percentiles.p95.cpu_milli == 1035);  // the end of the bucket, rounded down to a milli-core
   CHECK(find(trainer, node_subject(), kBegin + 1min));
   CHECK(find(trainer, class_subject(prod), kBegin + 1min));
   CHECK_FALSE(find(trainer, system_subject(), kBegin + 1min));
@@ -52,7 +52,7 @@ TEST_CASE("a subject without samples for as long as the expiry is forgotten") {
   trainer.train(use_of_pods({"gone", "stays"}), kBegin);
   trainer.train(use_of_pods({"stays"}), kBegin + 30min);
   CHECK(find(trainer, pod_subject("gone"), kBegin + 30min));
-  CHECK_FALSE(find(trainer, pod_subject("gone"), kBegin + 31min));  // though no training has happened since
+  CHECK_FALSE(find(trainer, pod_subject("gone"), kBegin + 31min));  // even without a training since then
   trainer.train(use_of_pods({"stays"}), kBegin + 31min);
   CHECK(trainer.models() == 1);
 }
@@ -101,7 +101,7 @@ TEST_CASE("a checkpoint of a clock that was ahead counts as saved now") {
   CHECK(known->first == kBegin - 1h);
   CHECK(known->last == kBegin);
   after.train(use_of_pods({"a"}, {8, 8e9}), kBegin + 1min);
-  // The new sample weighs as much as the newest of the old ones, not next to nothing.
+  // The new sample has the weight of the newest old one, not a weight of almost 0.
   CHECK(find(after, pod_subject("a"), kBegin + 1min)->percentiles.p90.cpu_milli > 8000);
 }
 
@@ -116,10 +116,11 @@ TEST_CASE("a prediction is judged an hour later and the judgement outlives a res
   trainer.train(observation, now);
   for (int restarted = 0; restarted < 2; ++restarted) {
     const auto scores = trainer.forecast(now).scores;
-    CHECK(scores.size() == 3);  // no class that uses nothing
+    CHECK(scores.size() == 3);  // without classes that use nothing
     CHECK(scores.at("class/koord-prod").cpu_coverage == 1.0);
     CHECK(scores.at("class/koord-prod").samples == 59 * 2 + 5);
-    // The bucket that 2 cores are in ends at 0.025 * (1.05^33 - 1) / 0.05 = 2.0016; with the margin 2201 milli-cores.
+    // 2 cores are in the bucket that ends at 0.025 * (1.05^33 - 1) / 0.05 = 2.0016. With the margin that is 2201
+    // milli-cores.
     CHECK(scores.at("class/koord-prod").cpu_ratio == doctest::Approx(2.201 / 2));
     CHECK(scores.at("node").cpu_coverage == doctest::Approx(1 - 1.0 / (59 * 2 + 5)));
     CHECK(scores.at("node").memory_coverage == 1.0);

@@ -114,7 +114,7 @@ TEST_CASE_FIXTURE(PoolFixture, "the kubelet's static pods keep their CPUs for th
 
 TEST_CASE_FIXTURE(
     PoolFixture,
-    "pods that share by their label, or have CPUs of the scheduler's, are none of the kubelet's static pods") {
+    "pods that share CPUs by their label, or have CPUs from the scheduler, are not static pods of the kubelet") {
   pod("u1", state::KoordQos::ls).labels["koordinator.sh/qosClass"] = "LS";
   pod("u2", state::KoordQos::lsr, "6-7");
   give("u1", "2-3");
@@ -169,7 +169,7 @@ TEST_CASE_FIXTURE(
 }
 
 TEST_CASE_FIXTURE(PoolFixture, "CPUs are picked by socket, then by core, threads of a core together") {
-  for (state::Cpu& cpu : state.topology.cpus) cpu.core = cpu.cpu % 4;  // threads 0 and 4 are a core
+  for (state::Cpu& cpu : state.topology.cpus) cpu.core = cpu.cpu % 4;  // threads 0 and 4 share a core
   for (state::Cpu& cpu : state.topology.cpus) cpu.socket = cpu.numa_node = cpu.core / 2;
   CHECK(state::pick_cpus(state.topology, 3).list() == "0-1,4");
   CHECK(state::pick_cpus(state.topology, 5).list() == "0-2,4-5");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kPodCame = std::numeric_limits<double>::infinity();
 
-// A node that polls every second and an API server that takes every write, unless the test changes it.
+// A node that polls every second, and an API server that accepts every write unless the test changes that.
 struct Node {
   Delivery delivery;
   Time now = from_ns(0) + 24h;
@@ -178,7 +178,7 @@ TEST_CASE("after an outage nodes come back apart, and each writes once, not what
     first.push_back(node.writes[0]);
   }
   std::sort(first.begin(), first.end());
-  // 300 nodes over a minute are five a second on average.
+  // 300 nodes within a minute are five per second on average.
   std::size_t busiest = 0;
   for (auto at = first.begin(); at != first.end(); ++at)
     busiest =

@@ -57,7 +57,7 @@ TEST_CASE("a device that the driver reports broken says why and since when") {
   CHECK(
       at(object, "/spec/devices/1/conditions") ==
       R"([{"type":"Healthy","status":"False","reason":"NVMLError15","message":"lost","lastTransitionTime":"2026-09-21T14:13:20Z"}])");
-  CHECK(written(both(), object, 1'790'000'600).empty());  // and since when stays
+  CHECK(written(both(), object, 1'790'000'600).empty());  // the time of the change stays, too
 
   Devices other = both();
   other.gpus->front().fault->reason = "79";

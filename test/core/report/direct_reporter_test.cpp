@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Direct reports to a manager with the real API, found by a Lease of the test cluster; and to servers that hang, lie,
-// redirect or never end.
+// Direct reports to a manager with the real API, which a Lease of the test cluster names, and to servers that hang,
+// send wrong answers, redirect, or never end.
 #include "core/report/direct_reporter.hpp"
 
 #include <mutex>
@@ -65,7 +65,7 @@ struct Direct : ReportingNode {
     const auto view = reporter->view();
     return view.failed + view.refused;
   }
-  // It goes on trying, and nothing was accepted.
+  // Checks that the reporter keeps trying, and that no report was accepted.
   void check_fails(const std::string& problem) {
     REQUIRE(until([&] { return tries() >= 2; }));
     const DirectReporter::View view = reporter->view();
@@ -79,7 +79,7 @@ http::SlowHandler answer_of(http::Response response) {
   return [response = std::move(response)](const http::Request&, const http::Reply& reply) { reply(response); };
 }
 
-// A gibibyte of zeros, and how much of it was taken.
+// A body of 1 GiB of zeros that counts how much of it was read.
 class EndlessBody final : public http::BodyStream {
  public:
   explicit EndlessBody(std::atomic<std::uint64_t>& taken) : taken_(taken) {}
@@ -277,7 +277,7 @@ TEST_CASE_FIXTURE(Direct, "of an answer of a gibibyte some kilobytes are read") 
   lead(manager.address());
   start();
   check_fails("");
-  // The sockets of each connection hold some more than was read.
+  // The sockets of each connection hold more bytes than were read.
   CHECK(taken < manager.requests() * (32u << 20));
   CHECK(taken < 1u << 30);
 }

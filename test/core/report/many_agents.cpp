@@ -18,14 +18,14 @@ using namespace std::chrono_literals;
 using kube::Reflector;
 
 const Time kBegin = from_ns(1'700'000'000'000'000'000);
-constexpr int kFirstReport = 1 << 24;  // actors from here on are reports, those before collections
+constexpr int kFirstReport = 1 << 24;  // actors with this index or a larger one are reports, the others collections
 
 struct Watched {
   Reflector reflector;
   int node = 0;
   bool watching = false;
-  Time ends{};         // of the watch that runs
-  bool before = true;  // its state is from before the server was away
+  Time ends{};         // of the open watch
+  bool before = true;  // its state is older than the outage
 };
 
 struct Report {
@@ -61,7 +61,7 @@ struct ManyAgents::State {
     }
   }
 
-  // Counts a request; returns why it fails.
+  // Counts a request. Returns its error, or nullopt if it succeeds.
   std::optional<Result<kube::Reply>> ask(Time now, int Second::*kind, int node) {
     Second& second = seconds[static_cast<std::size_t>((now - kBegin) / 1s)];
     const bool busy = second.all() >= server.capacity;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node of two sockets with a NUMA node each, of two cores with two threads: CPUs 0-3 and 4-7, cores 0-3, 16 GiB each.
+// A node with two sockets of one NUMA node each; a socket has two cores with two threads each, and 16 GiB: CPUs 0-3 and
+// 4-7, cores 0-3.
 #pragma once
 
 #include "core/report/annotations.hpp"

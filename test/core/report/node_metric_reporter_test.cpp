@@ -49,7 +49,7 @@ struct Reporting : ReportingNode {
     reporter->poll();
     settle(*reporter);
   }
-  // Time passes, with samples each second and a poll every ten; the watch reports the writes.
+  // Lets this time pass, with samples each second and a poll every ten seconds. The watch reports the writes.
   void pass(Duration time) {
     for (Duration passed = 0s; passed < time; passed += 10s) {
       run(10s);
@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(Reporting, "the status appears, right to the last digit") {
   pass(30s);
   REQUIRE(status_writes() == 1);
   const json::value status = object("NodeMetric").at("status");
-  // In the 301 samples of five minutes 151 are 5.5 cores and 150 are 4.5.
+  // 151 of the 301 samples of five minutes are 5.5 cores, and 150 are 4.5 cores.
   CHECK(json::serialize(status.at_pointer("/nodeMetric/nodeUsage")) ==
         R"({"resources":{"cpu":"5001m","memory":"8Gi"}})");
   CHECK(json::serialize(status.at_pointer("/nodeMetric/systemUsage")) ==
@@ -165,11 +165,12 @@ TEST_CASE_FIXTURE(Reporting,
   CHECK(clock.now() - refused_at >= 10s);
   const std::vector<ClusterRequest> asked = writes("NodeMetric");
   REQUIRE(asked.size() == 2);
-  CHECK(asked[1].seconds - asked[0].seconds >= 2);  // Retry-After, on the real clock
+  CHECK(asked[1].seconds - asked[0].seconds >= 2);  // Retry-After, by the real clock
 }
 
-TEST_CASE_FIXTURE(Reporting,
-                  "an unavailable API server is asked more and more rarely, and gets the newest when it is back") {
+TEST_CASE_FIXTURE(
+    Reporting,
+    "an unavailable API server is tried more and more rarely, and gets the newest status when it is available") {
   put();
   start();
   cluster.fault("down");

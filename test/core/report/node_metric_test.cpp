@@ -51,18 +51,18 @@ TEST_CASE_FIXTURE(NodeFixture, "a window has mean and percentiles of node and sy
   spec.windows = {5min};
   signals[0].values.clear();
   for (int i = 1; i <= 100; ++i) signals[0].values.push_back(i);
-  run(300s);  // three times 1 … 100
+  run(300s);  // three times the values 1 … 100
   const NodeMetricStatus status = report().status;
   REQUIRE(status.node_windows.size() == 1);
   CHECK(status.node_windows[0].window == 5min);
-  // The sample at floor(300 * p) - 1 of the sorted ones, each of which is there three times.
+  // The expected value is the sorted sample at floor(300 * p) - 1. Each value exists three times.
   const std::int64_t expected[] = {50500, 50000, 90000, 95000, 99000};
   for (std::size_t i = 0; i < 5; ++i) CHECK(status.node_windows[0].usages[i].amounts->cpu_milli == expected[i]);
   CHECK(status.system_windows[0].usages[2].amounts == Amounts{300, 1 << 30});
 }
 
 TEST_CASE_FIXTURE(NodeFixture, "a window stays empty until samples span half of it") {
-  run(150s);  // 149 s lie between the first and the last
+  run(150s);  // the first and the last sample are 149 s apart
   NodeMetricStatus status = report().status;
   CHECK(status.node.amounts);
   for (const Usage& usage : status.node_windows[0].usages) CHECK_FALSE(usage.amounts);
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(NodeFixture, "the memory of the node and its pods is that of t
   const auto memory = [this](state::MemoryPolicy policy) {
     spec.memory = policy;
     const NodeMetricReport report = this->report();
-    CHECK(report.problems.size() == 1);  // the prediction
+    CHECK(report.problems.size() == 1);  // about the prediction
     CHECK(report.status.system.amounts->memory_bytes == 1 << 30);
     CHECK(report.status.node_windows[0].usages[1].amounts->memory_bytes == report.status.node.amounts->memory_bytes);
     return std::pair(report.status.node.amounts->memory_bytes >> 30,
@@ -231,7 +231,7 @@ TEST_CASE_FIXTURE(NodeFixture,
   CHECK(report.problems.at(0) == "the list of pods is old: reclaimable resources are unknown");
   CHECK_FALSE(report.status.prod_reclaimable);
   CHECK_FALSE(report.status.prod_peak);
-  CHECK(report.status.pods.size() == 1);  // its cgroup is measured, so it runs
+  CHECK(report.status.pods.size() == 1);  // the pod's cgroup is measured, so the pod runs
   CHECK(report.refusal.empty());
 }
 

@@ -186,7 +186,7 @@ TEST_CASE_FIXTURE(Objects,
 }
 
 TEST_CASE_FIXTURE(Objects,
-                  "an object that is refused for a part that it needs is tried again ever later, not in a loop") {
+                  "an object that is refused for a required part is retried at increasing intervals, not in a loop") {
   cluster.fault("refuse", R"({"kind":"Device","fields":["metadata.name"]})");
   facts["advisor-gpu/GPU"] = kLostGpu;
   start(device_object(clock, fact()), &client);

@@ -25,7 +25,7 @@ struct DetailFixture : ReportFixture {
     pod("u1", "shop", "web-0", {0.5}, {kMi});
     pod("u2", "shop", "web-1", {0.5}, {kMi});
   }
-  // A counter that grows by `each` with every sample, for `samples` of them.
+  // Adds a counter with `samples` samples, each larger by `each`.
   std::uint32_t counter(const std::string& metric, store::Labels labels, double each, double from = 0) {
     std::vector<double> values;
     for (int i = 0; i < 600; ++i) values.push_back(from + i * each);

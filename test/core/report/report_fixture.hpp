@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric cache in memory over a fake clock, filled by metric and labels, and the inputs of a report around it.
+// A metric cache in memory with a fake clock, which tests fill by metric and labels, and the inputs of a report from
+// it.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ struct ReportFixture {
   Prediction prediction;
   std::optional<Duration> pods_age = 0s;
 
-  // Sampled once a second from here on; the values repeat in turn.
+  // A series with one sample per second from now on. The values repeat in turn.
   struct Signal {
     std::uint32_t index;
     std::vector<double> values;
@@ -50,7 +51,7 @@ struct ReportFixture {
     begin(level + "_cpu_usage", labels, std::move(cores));
     begin(level + "_memory_usage", labels, std::move(bytes));
   }
-  // The last sample is at the clock's time.
+  // Lets this time pass. The last sample is at the clock's time.
   void run(Duration time) {
     for (Duration passed = 0s; passed < time; passed += 1s, ++ticks) {
       clock.advance(1s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node that reports to the test cluster's API server: its samples, pods and inputs are the test's, and so is its
-// clock; the loop, the client and the server are real.
+// A node that reports to the test cluster's API server. The test provides samples, pods, inputs and the clock; the
+// loop, the client and the server are real.
 #pragma once
 
 #include <boost/json.hpp>
@@ -13,7 +13,7 @@
 
 namespace koord::test {
 
-// One cluster for all tests of a program, without faults and objects of the test before.
+// Returns one cluster for all tests of a program, without faults and objects of the last test.
 inline TestCluster& fresh_cluster() {
   static TestCluster cluster;
   cluster.clear_faults();
@@ -34,14 +34,14 @@ struct ReportingNode : LoopHere, ReportFixture {
   SystemClock real_clock;
   kube::Client client{loop, workers, real_clock, config_of(cluster), {.requests_per_second = 1000, .burst = 1000}};
   state::Hub hub;
-  std::int64_t requests_before = -1;  // the index of the last
+  std::int64_t requests_before = -1;  // the index of the last request
 
   ReportingNode() {
     const auto requests = cluster.requests();
     if (!requests.empty()) requests_before = requests.back().index;
   }
 
-  // The reports of a watch by now; "" if none.
+  // Passes the current object as a watch reports it; "" if none exists.
   void hear(const char* kind) {
     hub.publish(
         {.objects = {{kind, std::make_shared<const std::string>(cluster.get(kind, "test-node").value_or(""))}}});

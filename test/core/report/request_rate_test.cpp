@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rate of requests of a whole cluster's agents.
+// The request rate of the agents of a whole cluster.
 #include <doctest/doctest.h>
 
 #include "many_agents.hpp"
@@ -29,7 +29,7 @@ TEST_CASE("five thousand nodes that are well write once in 58 s each at most, an
   for (Duration minute = 15min; minute < 90min; minute += 1min)
     CHECK(agents.sum(minute, minute + 1min, writes) <= kNodes + kNodes / 30);
   CHECK(agents.most(15min, 90min, writes) <= 2 * kNodes / 60);
-  CHECK(agents.most(15min, 90min, watches) <= 3 * kReflectors / 900);  // one in a quarter of an hour, on average
+  CHECK(agents.most(15min, 90min, watches) <= 3 * kReflectors / 900);  // each once in a quarter of an hour on average
   CHECK(agents.most(15min, 90min, lists) == 0);
   CHECK(agents.behind() == 0);
 }
@@ -41,18 +41,19 @@ TEST_CASE("an API server that was away for two hours is not run over by five tho
                                    << agents.most(down + 10min, back, all) << " while it is away, "
                                    << agents.most(back, back + 10min, all) << " when it is back, of at most "
                                    << agents.most(back, back + 10min, served) << " nodes");
-  // It goes: all watches break in the same moment, and no second sees more than one in nine of them again.
+  // The server goes down: all watches break at the same time. In no second more than one in nine is tried again.
   CHECK(agents.most(down, down + 10min, all) <= kReflectors / 9);
-  // It is away: a collection is tried every minute and a half, a report every 45 s.
+  // While it is down, a collection is tried every 90 s and a report every 45 s.
   CHECK(agents.most(down + 10min, back, watches) <= 1.5 * kReflectors / 90);
   CHECK(agents.most(down + 10min, back, writes) <= 1.5 * kNodes / 45);
-  // The server is back: all agents catch up within 150 s, and in no second more than an eighth of the nodes is served.
+  // The server is up again: all agents have current state within 150 s. In no second more than an eighth of the nodes
+  // is served.
   CHECK(agents.most(back, end, all) <= kReflectors / 20);
   CHECK(agents.most(back, end, served) <= kNodes / 8);
   CHECK(agents.sum(back, back + 150s, lists) == kReflectors);
   CHECK(agents.sum(back + 150s, end, lists) == 0);
   CHECK(agents.behind() == 0);
-  // Then it is as quiet as before, and at no time did a node write twice within ten seconds.
+  // Afterwards the rate is as low as before. At no time did a node write twice within ten seconds.
   CHECK(agents.most(back + 20min, end, writes) <= 2 * kNodes / 60);
   CHECK(agents.shortest_gap() >= 10s);
 }

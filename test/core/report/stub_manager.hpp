@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A koord-manager for direct reports, on loopback with TLS: with the real aggregated API, or with any handler.
+// A koord-manager for direct reports on loopback with TLS, with the real aggregated API or with any handler.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@
 
 namespace koord::test {
 
-// "server" is of the manager, "third-party" of an authority that agents do not trust.
+// "server" is the manager's certificate; "third-party" is from an authority that agents do not trust.
 inline const CertificateFolder& manager_certificates() {
   static const auto all = [] {
     auto made = std::make_unique<CertificateFolder>();
@@ -34,7 +34,7 @@ inline const CertificateFolder& manager_certificates() {
 
 class StubManager {
  public:
-  // `handler`: gets every request.
+  // `handler` gets every request.
   explicit StubManager(http::SlowHandler handler, const std::string& certificate = "server") {
     http::Routes routes;
     routes.all_below(
@@ -46,7 +46,7 @@ class StubManager {
         3u << 20);
     start(std::move(routes), certificate);
   }
-  // The aggregated API, for an agent on the node `node`.
+  // Serves the aggregated API for an agent on the node `node`.
   explicit StubManager(aggregated::Store& store, const std::string& node = "test-node")
       : api_(std::make_unique<aggregated::Api>(store, clock_, &loop_)) {
     aggregated::Access access;
@@ -89,7 +89,7 @@ class StubManager {
   event::Loop loop_;
   std::atomic<std::uint64_t> requests_ = 0;
   std::unique_ptr<aggregated::Api> api_;
-  event::WorkerPool workers_{2};  // behind what its tasks use
+  event::WorkerPool workers_{2};  // after the objects that its tasks use
   std::unique_ptr<http::Server> server_;
   std::uint16_t port_ = 0;
   std::thread thread_;

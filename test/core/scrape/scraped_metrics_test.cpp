@@ -24,21 +24,21 @@ struct Scrapes {
     REQUIRE(document);
     return metrics.take(*document, from_ns(++seconds * 1'000'000'000));
   }
-  // Asks `mapping`, which a test may set later.
+  // Returns a mapping that calls `mapping`, which a test may set later.
   ScrapedMetrics::Mapping mapping_by_this() {
     return {.metrics = [this](auto all) { return mapping.metrics ? mapping.metrics(all) : CallResult(); },
             .series = [this](auto series) { return mapping.series ? mapping.series(series) : CallResult(); },
             .samples = {},
             .subject = {}};
   }
-  // A scrape of `n` series of one metric, with a text of `bytes` each.
+  // Returns a scrape with `n` series of one metric, with a text of `bytes` each.
   std::string series_of(std::string_view metric, int n, std::size_t bytes) {
     std::string text;
     for (int i = 0; i < n; ++i)
       text += std::string(metric) + "{i=\"" + std::to_string(i) + "\",text=\"" + std::string(bytes, 'x') + "\"} 1\n";
     return text;
   }
-  // Lines of the exposition, without comments.
+  // Returns the lines of the exposition without comments.
   std::string shown() {
     std::string text, lines;
     registry.write_text(text, from_ns(seconds * 1'000'000'000));
@@ -85,8 +85,7 @@ TEST_CASE_FIXTURE(Scrapes, "labels that the plugin gives to its series count, af
   CHECK(asked < 2000);
 }
 
-TEST_CASE_FIXTURE(Scrapes,
-                  "names that the plugin gives to metrics and that are refused count, after each part of them") {
+TEST_CASE_FIXTURE(Scrapes, "refused metric names of the plugin are counted after each part") {
   std::size_t asked = 0;
   mapping.metrics = [&](std::span<ScrapedMetric> all) {
     asked += all.size();
@@ -159,7 +158,7 @@ TEST_CASE_FIXTURE(Scrapes, "labels in another order are the same series") {
   REQUIRE(take("a{x=\"1\",y=\"2\"} 1\n"));
   REQUIRE(take("a{y=\"2\",x=\"1\"} 2\n"));
   CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 2\n");
-  auto both = take("a{y=\"2\",x=\"1\"} 3\na{x=\"1\",y=\"2\"} 4\n");  // at once: the first one counts
+  auto both = take("a{y=\"2\",x=\"1\"} 3\na{x=\"1\",y=\"2\"} 4\n");  // both at the same time: the first one is used
   CHECK(both->left_out_because ==
         "series 'a{x=\"1\",y=\"2\"}': found it twice under its labels here, expected it once");
   CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 3\n");
@@ -244,7 +243,7 @@ TEST_CASE("the resolution follows from the unit and the size of a value") {
   CHECK(scraped_resolution("x_seconds_total", Kind::counter, 1) == 1e-6);
   CHECK(scraped_resolution("x_total", Kind::counter, 1) == 1e-3);
   CHECK(scraped_resolution("x", Kind::gauge, 1) == 1e-6);
-  // A double has no finer resolution, and the registry could not hold it.
+  // A double has no finer resolution here, and the registry could not store it.
   CHECK(scraped_resolution("node_filefd_maximum", Kind::gauge, 9.223372036854776e18) >= 2048);
   CHECK(scraped_resolution("x_bytes", Kind::gauge, 1.8446744073709552e19) >= 4096);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics service of a fake host, and short ways to define, append and query.
+// The metrics service of a fake host, and helper functions to define, append and query.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct MetricsOnHost : OnHost<koord_svc_metrics> {
     rows.resize(need);
     return rows;
   }
-  // A running pod with one container; the handles are the Hub's.
+  // Publishes a running pod with one container. The handles are those of the Hub.
   void publish_pod(std::string uid = "u1") {
     state::Pod pod;
     pod.uid = pod.name = uid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugin.hpp's view of the services: settings and files as values of C++.
+// The services through plugin.hpp: settings and files as C++ values.
 #include <doctest/doctest.h>
 #include <functional>
 #include <koordetector/plugin.hpp>
@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(OnNode, "a fact is kept under its key, and one that is not the
   kv.set("model", std::string(1000, 'x'));
   CHECK(kv.get("model") == std::string(1000, 'x'));
   kv.remove("model");
-  kv.remove("model");  // it is gone already
+  kv.remove("model");  // it is already removed
   CHECK(kv.get("model") == std::nullopt);
   CHECK(status_of([&] { kv.set("", "x"); }) == KOORD_E_INVALID);
 }
@@ -160,13 +160,13 @@ TEST_CASE_FIXTURE(OnNode, "a request for evictions reaches the host with its par
 }
 
 TEST_CASE(
-    "only a plugin with an on_event() of its own, or of a base of its own, takes events; others are restarted with a new configuration") {
+    "a plugin takes events if it or one of its own base classes overrides on_event(); others are restarted with a new configuration") {
   CHECK_FALSE(takes_events<Reader>());
   CHECK(takes_events<Listener>());
   CHECK(takes_events<Heir>());
 }
 
-TEST_CASE_FIXTURE(OnNode, "a negative duration is a failure and no time of centuries") {
+TEST_CASE_FIXTURE(OnNode, "a negative duration is refused, and not converted to a time of centuries") {
   const std::chrono::nanoseconds passed{-1};
   CHECK(status_of([&] { plugin::Kv(host.abi()).set("key", "value", passed); }) == KOORD_E_INVALID);
   plugin::Intent late;

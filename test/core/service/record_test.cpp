@@ -10,7 +10,7 @@ using namespace koord::service;
 
 namespace {
 
-// Two versions of one record, as a plugin and a host of different age know it.
+// Two versions of one record, as a plugin and a host of different versions declare it.
 struct Old {
   std::uint32_t struct_size, a;
 };

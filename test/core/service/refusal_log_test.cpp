@@ -15,7 +15,7 @@ namespace {
 
 const Time kStart = from_ns(1'700'000'000'000'000'000);
 
-// A strategy of a third party and an advisor of one; what they ask for is refused.
+// A third-party strategy and a third-party advisor. Their requests are refused.
 struct Refused {
   FakeNode node{{"cgroup/cgroup.controllers", "cpu\n"},
                 {"cgroup/system.slice/cpu.max", "max 100000\n"},
@@ -40,7 +40,7 @@ struct Refused {
     intent.ttl_ns = 60'000'000'000;
     return table<koord_svc_knobs>("koord.knobs/1").propose(context.host(), &intent, 1, sizeof intent);
   }
-  // How many lines have all of these parts.
+  // Counts the lines with all of these parts.
   std::size_t count(std::initializer_list<std::string_view> parts) const {
     std::size_t n = 0;
     for (const std::string& line : lines.lines()) {

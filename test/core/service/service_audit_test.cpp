@@ -20,7 +20,7 @@ struct Audit : OnHost<koord_svc_audit> {
   }
   std::vector<service::Event> events() { return host.services().events.events(); }
 
-  // A pod with a container; the container's handle.
+  // Publishes a pod with a container. Returns the container's handle.
   std::uint64_t publish_container() {
     state::Pod pod;
     pod.uid = "u1";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by tests of services: a fake host, one service's table, and short ways to pass text.
+// Shared by tests of services: a fake host, the table of one service, and helper functions for text.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(Files, "a FIFO does not block the reader and is refused") {
 
 TEST_CASE_FIXTURE(Files, "a file without an end is read up to a limit and refused") {
   const UniqueFd big = open_at(AT_FDCWD, node.path("proc/big"), O_CREAT | O_RDWR).value();
-  REQUIRE(::ftruncate(big.get(), std::int64_t{1} << 40) == 0);  // sparse
+  REQUIRE(::ftruncate(big.get(), std::int64_t{1} << 40) == 0);  // a sparse file
   CHECK(read("big") != KOORD_OK);
   CHECK(host.last_error().find("big") != std::string::npos);
 }
@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(Files, "NULL and names with a NUL are refused") {
 
 namespace {
 
-// A third party's plugin with these files granted.
+// A third-party plugin with grants for these files.
 struct ForeignFiles : Files {
   std::unique_ptr<service::PluginContext> other;
   std::string why;

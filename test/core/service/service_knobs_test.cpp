@@ -49,7 +49,7 @@ TEST_CASE_FIXTURE(Knobs, "the proposals become the plan, word for word") {
   REQUIRE(propose(proposal) == KOORD_OK);
   const knob::Plan plan = host.context().take_plan();
   REQUIRE(plan.size() == 1);
-  CHECK(plan[0].parsed.amount == 20000);  // once: the governor takes it as it is
+  CHECK(plan[0].parsed.amount == 20000);  // parsed once: the governor uses this value
   knob::Intent expected = made_intent("cpu.max", "20000 100000");
   expected.level = decision::Level::pod;
   expected.cgroup_dir = "be.slice";
@@ -164,7 +164,7 @@ TEST_CASE_FIXTURE(Knobs, "a knob of the node is of no cgroup, and a knob of a cg
 TEST_CASE_FIXTURE(Knobs, "an intent of a plugin from before roles is a set") {
   koord_intent old = intent();
   old.struct_size = offsetof(koord_intent, role);
-  old.role = KOORD_ROLE_CAP;  // behind its end
+  old.role = KOORD_ROLE_CAP;  // after the end of the old record
   REQUIRE(service->propose(abi, &old, 1, offsetof(koord_intent, role)) == KOORD_OK);
   CHECK(host.context().take_plan().at(0).role == decision::Role::set);
 }
@@ -238,8 +238,7 @@ TEST_CASE_FIXTURE(Knobs, "the current value is the kernel's") {
   CHECK(value == "0-3");
 }
 
-TEST_CASE_FIXTURE(Knobs,
-                  "the base of a knob is that of the governor, and the kernel's value where there is no governor") {
+TEST_CASE_FIXTURE(Knobs, "the base of a knob is that of the governor; without a governor it is the kernel's value") {
   char buf[64];
   std::uint64_t need = 0;
   REQUIRE(service->base(abi, str("cpu.max"), str("be.slice"), buf, sizeof buf, &need) == KOORD_OK);

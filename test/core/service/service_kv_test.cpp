@@ -95,7 +95,7 @@ TEST_CASE_FIXTURE(KeyValue, "a plugin cannot remove another's key") {
 TEST_CASE_FIXTURE(KeyValue, "keys are bounded in number and in bytes, and what is removed makes room") {
   const std::string half(512u << 10, 'x');
   REQUIRE(set("a", half) == KOORD_OK);
-  REQUIRE(set("a", half) == KOORD_OK);  // counts once
+  REQUIRE(set("a", half) == KOORD_OK);  // the old value does not count
   CHECK(set("b", half) == KOORD_E_AGAIN);
   CHECK(host.last_error().find("expected at most 1048576") != std::string::npos);
   CHECK(host.context().meter()->breaches.newest(host.clock().now()).find("1048576") != std::string::npos);

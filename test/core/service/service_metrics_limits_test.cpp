@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of the metrics that a plugin defines: reserved names, numbers and bytes.
+// Limits for the metrics that a plugin defines: reserved names, their number, and their bytes.
 #include <memory>
 #include <set>
 #include <string>
@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(ForeignMetrics, "definitions are bounded in number and in byte
 }
 
 TEST_CASE_FIXTURE(ForeignMetrics,
-                  "a plugin defines a bounded number of metrics, and may define those again that it has") {
+                  "a plugin may define a limited number of metrics, and may define existing ones again") {
   koord_status status = KOORD_OK;
   int defined = 0;
   for (; status == KOORD_OK && defined < 5000; ++defined)

@@ -108,7 +108,7 @@ TEST_CASE_FIXTURE(State, "a snapshot that is NULL has nothing in it") {
 
 namespace {
 
-// A pod with a container on a node with cgroup v2, and a pod without a cgroup.
+// A pod with a container on a cgroup v2 node, and a pod without a cgroup.
 struct Processes : State {
   Processes()
       : State({{"cgroup/cgroup.controllers", "cpu memory\n"},

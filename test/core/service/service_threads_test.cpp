@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services are called from any thread; under the thread sanitizer this is what shows it.
+// Calls services from several threads. ThreadSanitizer finds data races in it.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -24,7 +24,7 @@ void publish_pods(FakeHost& host, int round) {
   host.hub().publish(std::move(update));
 }
 
-// One tick of an advisor that measures every pod; false when a call failed that must not.
+// Runs one tick of an advisor that measures every pod. Returns false if a call fails that must not fail.
 bool tick(FakeHost& host, const koord_host* abi, std::uint32_t metric) {
   const auto* metrics = host.service<koord_svc_metrics>("koord.metrics/1");
   const auto* state = host.service<koord_svc_state>("koord.state/1");
@@ -81,7 +81,7 @@ TEST_CASE("no series outlives its subject, however late it was asked for") {
 
 TEST_CASE("a read of a cgroup that does not return blocks only its plugin, and others get \"try again\"") {
   FakeNode node({{"cgroup/cgroup.controllers", "cpu pids\n"}, {"cgroup/a/cpu.stat", "usage_usec 5\n"}});
-  // Opening a named pipe waits for a writer, as a hung mount makes wait.
+  // Opening a named pipe waits for a writer, as with a hung mount.
   REQUIRE(::mkfifo(node.path("cgroup/a/pids.current").c_str(), 0600) == 0);
   FakeHost host(node);
   const auto* cgroups = host.service<koord_svc_cgroup>("koord.cgroup/1");

@@ -130,7 +130,7 @@ TEST_CASE_FIXTURE(Verdicts, "a member outside of what it may be refuses the verd
     const log::Capture log;
     CHECK(post(bad) == KOORD_E_INVALID);
     CHECK(host.last_error().find("verdict 0: ") == 0);
-    REQUIRE(log.lines().size() <= 1);  // each text once an hour
+    REQUIRE(log.lines().size() <= 1);  // each text once per hour
   }
   CHECK(standing().empty());
 }

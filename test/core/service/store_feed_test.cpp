@@ -21,7 +21,7 @@ struct Feed {
     const metric::Point point{id, 1};
     REQUIRE(metrics.record("p", host.clock().now(), {&point, 1}));
   }
-  // The living series of what a query of the metric finds, by labels.
+  // Returns the active series that a query of the metric finds, in the order of their labels.
   std::vector<metric::SeriesId> found() {
     std::vector<metric::SeriesId> ids;
     for (const auto& row : feed.store().samples({"usage", {}, from_ns(1), host.clock().now()}))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixture of the tests of koord.verdict/1: a plugin of the node, and two pods.
+// Fixture for tests of koord.verdict/1: one of the agent's own plugins, and two pods.
 #pragma once
 
 #include <string>
@@ -37,7 +37,7 @@ struct Verdicts : OnHost<koord_svc_verdict> {
   std::uint64_t cart = 0, etl = 0;
 };
 
-// An acquired list.
+// An acquired list of verdicts, released at the end.
 struct Listed {
   explicit Listed(Verdicts& verdicts) : on(verdicts) { REQUIRE(on.service->acquire(on.abi, &list) == KOORD_OK); }
   ~Listed() { on.service->release(on.abi, list); }

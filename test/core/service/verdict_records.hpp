@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts in the records of the plugin ABI, for tests.
+// Verdicts as records of the plugin ABI, for tests.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace koord::test {
 
-// A good one, of which a test spoils a member.
+// Returns a valid verdict. A test makes one of its members invalid.
 inline koord_verdict abi_verdict(std::uint64_t victim) {
   koord_verdict verdict = {};
   verdict.struct_size = sizeof verdict;

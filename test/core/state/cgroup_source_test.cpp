@@ -16,7 +16,7 @@ namespace {
 const std::string kIdA(64, 'a');
 const std::string kIdB(64, 'b');
 
-// A v2 node with these directories, seen once.
+// Returns the snapshot of a cgroup v2 node with these directories after one poll.
 SnapshotPtr see(FakeNode& node, CgroupSource::Options options = {}) {
   Hub hub;
   CgroupSource source(*cgroup::Layout::detect(node.roots()), std::move(options), hub);

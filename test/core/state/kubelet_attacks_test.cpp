@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers to /pods that are no list of this node's pods, byte by byte as a broken kubelet or something before it sends
-// them. The last good list stays, the fault is named, and no pod counts as gone.
+// Answers to /pods that are not a list of this node's pods, as a broken kubelet or a proxy may send them. The last
+// valid list stays, the fault is named, and no pod is treated as ended.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -31,7 +31,7 @@ std::string listed_pod(const std::string& name, const std::string& uid, const st
 
 const std::string kList =
     R"({"kind":"PodList","items":[)" + listed_pod("web", "u1") + "," + listed_pod("db", "u2") + "]}";
-const std::string kHalf = kList.substr(0, kList.size() / 2 + 60);  // the first pod is whole
+const std::string kHalf = kList.substr(0, kList.size() / 2 + 60);  // contains the first pod completely
 
 std::string in_chunks(const std::string& text) {
   char size[20];
@@ -45,7 +45,7 @@ std::string with_length(const std::string& body, std::size_t length, const std::
 
 struct Attack {
   const char* name;
-  std::string answer;  // after which the connection ends
+  std::string answer;  // then the connection ends
   const char* problem;
 };
 
@@ -87,7 +87,7 @@ std::vector<Attack> attacks() {
   };
 }
 
-// Lists in which each item is wrong.
+// Returns lists in which each item is invalid.
 std::vector<Attack> lists_without_a_usable_pod() {
   return {
       {"items of another kind", answer_with(R"({"items":[{"kind":"Node","metadata":{"name":"n"}}]})"),
@@ -102,7 +102,7 @@ std::vector<Attack> lists_without_a_usable_pod() {
 }
 
 struct AttackedKubelet : LoopHere {
-  // The containers of `web` are there, or not yet; those of `db` are not.
+  // The containers of `web` exist if `web_runs`; those of `db` do not.
   explicit AttackedKubelet(bool web_runs = true) {
     node.write("cgroup/cgroup.controllers", "cpu memory\n");
     node.make_directory(std::string("cgroup/kubepods/burstable/podu1") + (web_runs ? "/c1" : ""));
@@ -120,7 +120,7 @@ struct AttackedKubelet : LoopHere {
                          const kube::Client::OnReply& on_reply) { return ask(call, std::move(on_piece), on_reply); });
   }
 
-  // As kube::Client does, without TLS.
+  // Answers requests as kube::Client does, without TLS.
   class Asked final : public kube::Client::Pending {
    public:
     http::AsyncClient::PendingPtr pending;
@@ -157,7 +157,7 @@ struct AttackedKubelet : LoopHere {
     const std::scoped_lock lock(mutex);
     answer = std::move(text);
   }
-  // Until two more lists were asked for, and the first of them was taken.
+  // Waits until two more lists were requested and the first of them was handled.
   bool is_asked_twice() {
     const int goal = asked() + 2;
     return until([&] { return asked() >= goal; });

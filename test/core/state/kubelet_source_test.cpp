@@ -30,7 +30,7 @@ Result<kube::Reply> answer(unsigned status, std::string body) {
 }
 Result<kube::Reply> no_answer() { return Error{std::make_error_code(std::errc::timed_out), "no answer"}; }
 
-// A kubelet with recorded answers: the answer for each path, as often as it is asked.
+// A kubelet with recorded answers: one answer per path, repeated for each request.
 struct Kubelet {
   class Asked final : public kube::Client::Pending {};
 
@@ -58,7 +58,7 @@ struct Kubelet {
       return send(call, on_piece ? in_pieces(std::move(on_piece), std::move(on_reply)) : std::move(on_reply));
     });
   }
-  // Delivers the body of a good answer in pieces, as a client that downloads.
+  // Delivers the body of a successful answer in pieces, as a client does while it downloads.
   static kube::Client::OnReply in_pieces(kube::Client::OnPiece on_piece, kube::Client::OnReply on_reply) {
     return [on_piece = std::move(on_piece), on_reply = std::move(on_reply)](Result<kube::Reply> reply) {
       constexpr std::size_t kPiece = 7;
@@ -89,7 +89,7 @@ struct Kubelet {
     loop.run();
     return condition();
   }
-  // Until it has asked for pods this many more times and the answers were taken.
+  // Runs until this many more lists of pods were requested and handled.
   bool run_for(int answers_to_pods) {
     const int goal = asked["/pods"] + answers_to_pods + 1;
     return run_until([&] { return asked["/pods"] >= goal; });
@@ -104,7 +104,7 @@ struct Kubelet {
   std::map<std::string, Result<kube::Reply>> answers{{"/pods", answer(200, kOnePod)},
                                                      {"/configz", answer(200, kConfig)}};
   std::map<std::string, int> asked;
-  std::string held;  // a path that is not answered
+  std::string held;  // a path without an answer
   std::deque<kube::Client::OnReply> held_replies;
   std::vector<std::string> reported;
   Duration timeout{};
@@ -186,7 +186,7 @@ TEST_CASE("an invalid answer leaves the pods as they were, and the reason is rep
     kubelet.clock.advance(1min);
     kubelet.answers.at("/pods") = bad[i];
     REQUIRE(kubelet.run_until([&] { return !kubelet.source->status().pods_problem.empty(); }));
-    // A request that was running when the answer changed may have been good.
+    // The answer to a request that was in progress during the change may have been valid.
     kubelet.clock.advance(1min);
     REQUIRE(kubelet.run_for(2));
     INFO(kubelet.source->status().pods_problem);
@@ -299,7 +299,7 @@ TEST_CASE("the configuration is asked for until it is known, then rarely, and ag
 TEST_CASE("a configuration that was known and could not be asked for again is asked for until it can be") {
   Kubelet kubelet;
   kubelet.begin(kOften);
-  // The strand takes the configuration before the second list: it is known before the clock moves.
+  // The strand handles the configuration before the second list, so it is known before the clock moves.
   REQUIRE(kubelet.run_for(3));
   REQUIRE(kubelet.asked["/configz"] == 1);
   kubelet.answers.at("/configz") = no_answer();

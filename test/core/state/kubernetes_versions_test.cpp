@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values read from the answers of Kubernetes 1.24 to 1.34 and from Koordinator's objects, in the shapes that they have
-// there: test/support/fixtures/kubernetes.
+// Values read from answers of Kubernetes 1.24 to 1.34 and from Koordinator's objects: test/support/fixtures/kubernetes.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>
@@ -23,7 +22,7 @@ std::string fixture(const std::string& name) {
   return *read_file(std::string(KOORD_KUBERNETES_FIXTURES) + "/" + name, 1 << 20);
 }
 
-// All of them, none left out.
+// Returns all pods of the answer; none may be left out.
 std::vector<Pod> pods_of(const std::string& version, const cgroup::KubeRoot& root = kSystemd) {
   PodList list = *parse_served_pods(fixture("pods-" + version + ".json"), root);
   for (const std::string& problem : list.problems) MESSAGE(problem);

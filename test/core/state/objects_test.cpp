@@ -128,7 +128,7 @@ namespace {
 
 constexpr const char* kHash = "1f2e3d4c5b6a79880f1e2d3c4b5a6978";
 
-// As a kubelet makes them, except for what the test changes.
+// A mirror pod as a kubelet makes it, except for the test's change.
 struct Mirror {
   std::string mirror = kHash, hash = kHash, source = "file", owner = "Node", owner_name = "node-1";
 
@@ -152,7 +152,7 @@ TEST_CASE("a mirror pod lies where its static pod's uid says") {
 
 TEST_CASE("a pod that only says that it is a mirror lies where its own uid says") {
   const std::string own = "kubepods/besteffort/podu";
-  const std::string other = "0b7d6a2e-0000-4000-8000-000000000009";  // of another pod
+  const std::string other = "0b7d6a2e-0000-4000-8000-000000000009";  // the hash of another pod
   CHECK(Mirror{.mirror = other, .hash = other}.dir() == own);
   CHECK(Mirror{.hash = "x"}.dir() == own);
   CHECK(Mirror{.source = "api"}.dir() == own);

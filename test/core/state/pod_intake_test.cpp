@@ -30,7 +30,7 @@ Names uids_of(const std::vector<Pod>& pods) {
   return uids;
 }
 
-// `running`: pods that have containers' cgroups.
+// `running`: pods with cgroups of containers.
 PodReview review(const Names& listed, const Names& known, const Names& running) {
   return review_pods(
       pods(listed), pods(known),
@@ -38,7 +38,7 @@ PodReview review(const Names& listed, const Names& known, const Names& running) 
       [&] { return !running.empty(); });
 }
 
-// A node with pods that run as long as their directories have one for a container.
+// A node with pods that run while their directories have one for a container.
 struct Machine {
   explicit Machine(const Names& running) {
     node.write("cgroup/cgroup.controllers", "cpu memory\n");

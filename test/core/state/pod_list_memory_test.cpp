@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kubelet that answers with 250 pods of 256 KiB of annotations each, over a real connection.
+// A kubelet that lists 250 pods with 256 KiB of annotations each, over a real connection.
 #include <doctest/doctest.h>
 #include <malloc.h>
 
@@ -35,7 +35,7 @@ std::string list_of_pods() {
   return text + "]";
 }
 
-// The greatest resident memory of this process since reset_peak().
+// Returns the largest resident memory of this process since reset_peak().
 std::int64_t peak_bytes() {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)

@@ -23,7 +23,7 @@ namespace {
 const cgroup::KubeRoot kSystemd = cgroup::default_kube_root(cgroup::Driver::systemd);
 const cgroup::KubeRoot kCgroupfs = cgroup::default_kube_root(cgroup::Driver::cgroupfs);
 
-// A v2 node with watched pods.
+// A cgroup v2 node with watched pods.
 struct Watched {
   explicit Watched(std::initializer_list<const char*> directories, const PodWatch::Options& options = {}) {
     node.write("cgroup/cgroup.controllers", "cpu memory\n");
@@ -39,7 +39,7 @@ struct Watched {
   void make(const std::string& directory) { node.make_directory("cgroup/" + directory); }
   void remove(const std::string& directory) { node.remove("cgroup/" + directory); }
 
-  // Does it, and says whether that was noticed.
+  // Calls the function. Returns whether the watch noticed the change.
   bool notices(const std::function<void()>& act) {
     const int before = changes;
     act();
@@ -55,7 +55,7 @@ struct Watched {
     return condition();
   }
 
-  // All expected changes have been seen: a pod that comes last is.
+  // Returns the number of changes until the creation of this last pod was seen.
   int changes_until_seen(const std::string& last) {
     const int before = changes;
     make(last);
@@ -136,7 +136,7 @@ TEST_CASE("another directory of the kubelet is watched in place of the one befor
 }
 
 TEST_CASE("watches have a bound, beyond which pods are still noticed and containers are not") {
-  // Two for the tree and kubepods, one for a pod.
+  // Two watches for the tree and kubepods, one for a pod.
   Watched node({"kubepods/podu1", "kubepods/podu2"}, {.max_watches = 3});
   node.watch->watch(kCgroupfs);
   CHECK(node.watch->detail() == "inotify on 3 directories, containers of 1 more pods are not watched");
@@ -148,7 +148,7 @@ TEST_CASE("watches have a bound, beyond which pods are still noticed and contain
 
 TEST_CASE("without an inotify instance pods are noticed by listing, and inotify is taken again when there is one") {
   Watched node({"kubepods/podu1"});
-  auto begun = node.loop.after(1h, [] {});  // with what a loop opens for itself
+  auto begun = node.loop.after(1h, [] {});  // opens the descriptors that the loop itself needs
   rlimit before;
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   const rlimit none{0, before.rlim_max};
@@ -165,7 +165,7 @@ TEST_CASE("without an inotify instance pods are noticed by listing, and inotify 
   CHECK(node.watch->detail() == "inotify on 4 directories");
 }
 
-// In a namespace of users of its own, where the kernel's bound can be set without harm to others.
+// Runs in a user namespace of its own, where the kernel's limit can be set without effect on others.
 TEST_CASE("when the kernel refuses further watches, the directory is listed instead, and the reason is shown") {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -16,7 +16,7 @@ namespace json = boost::json;
 
 struct Case {
   const char* received = nullptr;
-  // Documents of the ConfigMap by key; empty: not known.
+  // Documents of the ConfigMap by key; empty: unknown.
   std::map<std::string, std::string> cluster = {};
   StringMap labels = {};
   const Pod* pod = nullptr;

@@ -18,7 +18,7 @@ json::value effective(std::string_view spec) {
   return json::parse(slo.spec);
 }
 
-// The value at a JSON pointer; null: missing.
+// Returns the value at a JSON pointer; null if it is missing.
 json::value at(const json::value& spec, std::string_view pointer) {
   boost::system::error_code error;
   const json::value* found = spec.find_pointer(pointer, error);
@@ -96,7 +96,7 @@ TEST_CASE("a section of a class that is off has the values that undo it, whateve
   CHECK(at(ls, "/memoryQOS/wmarkMinAdj") == 0);
   CHECK(at(ls, "/memoryQOS/pageCacheLimitPercent").is_null());
   CHECK(at(spec, "/resourceQOSStrategy/beClass/resctrlQOS/catRangeEndPercent") == 100);
-  CHECK(at(spec, "/resourceQOSStrategy/beClass/networkQOS/ingressLimit") == 50);  // is not undone
+  CHECK(at(spec, "/resourceQOSStrategy/beClass/networkQOS/ingressLimit") == 50);  // this limit is not reverted
 }
 
 TEST_CASE("the system's class and the root keep their values when they are off") {
@@ -179,7 +179,7 @@ TEST_CASE(
   struct Row {
     const char* spec;
     std::vector<std::string> inactive;
-    const char* pointer;  // the content of the figure's place then
+    const char* pointer;  // afterwards the spec has `value` here
     const char* value;    // JSON; null: nothing
   };
   for (

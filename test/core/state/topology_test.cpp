@@ -24,7 +24,7 @@ void add_cpu(FakeNode& node, int cpu, const char* core_cpus, const char* socket,
   node.write(dir + "/cache/index3/id", l3);
 }
 
-// Two sockets of two cores, the first with two threads each; CPU 5 is offline.
+// Writes two sockets with two cores each; cores of the first have two threads. CPU 5 is offline.
 void make_two_sockets(FakeNode& node) {
   node.write(kCpu + "/online", "0-4\n");
   node.write(kCpu + "/present", "0-5\n");
@@ -66,7 +66,7 @@ TEST_CASE("a CPU has its core, socket, memory node and L3 cache") {
   CHECK(topology.cpus[4] == Cpu{4, 2, 1, 1, 8, true, false});
 }
 
-TEST_CASE("an offline CPU is listed without facts that only online ones have") {
+TEST_CASE("an offline CPU is listed without the facts of online CPUs") {
   FakeNode node;
   make_two_sockets(node);
   CHECK(read_topology(node.roots())->cpus[5] == Cpu{5, -1, -1, -1, -1, false, false});
@@ -132,7 +132,7 @@ TEST_CASE("hyper-threads off: each CPU is a core") {
   CHECK(each(topology_of(koord::test::hyper_threads_off()), &Cpu::core) == Ids{0, 1, 2, 3, 4, 5, 6, 7});
 }
 
-TEST_CASE("CPUs taken offline keep their memory node only, and the others their place") {
+TEST_CASE("CPUs taken offline keep only their memory node, and the other CPUs keep their place") {
   const Topology topology = topology_of(without_cpus(koord::test::two_sockets_with_threads(), {3, 12}));
   CHECK(topology.cpus[3] == Cpu{3, -1, -1, 0, -1, false, false});
   CHECK(topology.cpus[12] == Cpu{12, -1, -1, 1, -1, false, false});
@@ -178,7 +178,7 @@ TEST_CASE("a socket without an id is known by its first CPU") {
   CHECK(each(*read_topology(node.roots()), &Cpu::socket) == Ids{0, 0, 0, 0, 4, 4, 4, 4});
 }
 
-TEST_CASE("an accelerator's memory node is none, unless it has CPUs or memory") {
+TEST_CASE("an accelerator's memory node is left out, unless it has CPUs or memory") {
   FakeNode node;
   lay_out(node, koord::test::with_generic_initiator());
   CHECK(read_topology(node.roots())->numa_nodes.size() == 2);

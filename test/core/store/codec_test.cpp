@@ -21,7 +21,7 @@ std::vector<std::uint64_t> round_trip(const std::vector<std::uint64_t>& values) 
   return decoded;
 }
 
-// Values of every width, runs of zeros, and now and then a missing one.
+// Returns values of every width, runs of zeros, and some missing values.
 ChunkRows random_rows(std::mt19937_64& random) {
   ChunkRows rows;
   std::int64_t time = 1'700'000'000'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Full, read-only and failing disks, with small real file systems of the test's own. Needs root.
+// Full, read-only and failing disks: small real file systems. Needs root.
 #include <fcntl.h>
 #include <linux/types.h>
 #include <sys/ioctl.h>
@@ -20,7 +20,7 @@ using namespace koord::test;
 
 namespace {
 
-// An ext4 in a file, which the kernel itself can be made to fail while it is written to.
+// An ext4 file system in a file. The kernel's access to it can be made to fail during writes.
 class FailingDisk {
  public:
   FailingDisk() {
@@ -32,13 +32,13 @@ class FailingDisk {
   bool mounted() const { return mounted_; }
   std::string operator/(const char* name) const { return directory_ / name; }
 
-  // As after an error of the medium under errors=remount-ro: all that is open for writing stays open, and what the
-  // kernel had not yet written is lost, so they are synced.
+  // Makes it read-only, as errors=remount-ro does after an error of the medium: files that are open for writing stay
+  // open. Files are synced first, because unwritten data would be lost.
   void turn_read_only() const {
     ::sync();
     REQUIRE((std::ofstream("/sys/fs/ext4/" + device() + "/trigger_fs_error") << 1).flush());
   }
-  // As when the medium is gone: from now on EIO.
+  // Makes every access fail with EIO, as without the medium.
   void fail() const {
     constexpr unsigned long kExt4Shutdown = _IOR('X', 125, __u32);
     __u32 flush_first = 0;
@@ -63,13 +63,13 @@ class FailingDisk {
     return path.substr(path.rfind('/') + 1, path.find_last_not_of("\n ") - path.rfind('/'));
   }
 
-  TemporaryDirectory directory_;  // where it is mounted
+  TemporaryDirectory directory_;  // the mount point
   bool mounted_ = false;
   TemporaryDirectory place_;
   std::string image_ = place_ / "image";
 };
 
-// A store on such a disk. The writer tries again after a second or more of real time; each flush is one round of it.
+// A store on such a disk. The writer tries again after a second or more of real time; each flush is one attempt.
 template <class Disk>
 struct StoreOn : StoreFixture {
   Disk disk;
@@ -86,7 +86,7 @@ struct StoreOn : StoreFixture {
     while (store->stats().mode != mode && std::chrono::steady_clock::now() < give_up) store->flush();
     REQUIRE(store->stats().mode == mode);
   }
-  // Samples of it that a query finds; reads no file, so it opens none.
+  // Returns the number of samples in a query of the last minute. It reads no file, so it opens none.
   std::uint64_t last_minute() const {
     constexpr Aggregation kCount[] = {Aggregation::count};
     return store->aggregate_series(1, kCount, clock.now() - 60s, clock.now()).value_or(AggregateRow{}).count;
@@ -138,7 +138,8 @@ TEST_CASE_FIXTURE(StoreOnFailingDisk,
   disk.turn_read_only();
   append_seconds(1, 500, 500);
   CHECK(store->stats().mode == Mode::memory);
-  CHECK(store->stats().reason.starts_with("SQLite: "));  // "readonly database" or "disk I/O error", as the kernel says
+  // the kernel decides between "readonly database" and "disk I/O error"
+  CHECK(store->stats().reason.starts_with("SQLite: "));
   CHECK(last_minute() == 60);
   disk.repair();
   flush_until(Mode::disk);

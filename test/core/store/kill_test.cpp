@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint32_t kSeries = 70;
 
-// In a child process: appends `seconds` rows of all series and flushes; then three rows more without a flush, and
-// reports that through the pipe. Then it waits to be killed.
+// Runs in a child process: appends `seconds` rows of all series and flushes, then appends three more rows without a
+// flush, reports that through the pipe, and waits to be killed.
 [[noreturn]] void write_until_killed(const std::string& path, int seconds, int pipe) {
   ManualClock clock;
   Options options;
@@ -77,7 +77,7 @@ TEST_CASE("after SIGKILL every flushed row is there once, and the file is sound"
   }
 }
 
-TEST_CASE("a second kill and restart loses nothing that the first had restored") {
+TEST_CASE("a second kill and restart keeps all samples that the first had restored") {
   TemporaryDirectory directory;
   std::string path = directory / "metrics.db";
   write_and_kill(path, 130);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kMaxRows = 360;
 constexpr std::int64_t kStart = 1'000'000;
 
-// A lane with one series that has the row's number as its value.
+// A lane with one series. Its values are the row numbers.
 struct CountingLane {
   Lane lane{1, 1, kMaxRows, 0};
   Column& column = lane.add(1);
@@ -110,7 +110,7 @@ TEST_CASE("a ring that grows keeps its rows, in order") {
   }
 }
 
-TEST_CASE("a metric that turns faster gets more rows, one that turns slower keeps them") {
+TEST_CASE("a metric with a shorter period gets more rows, one with a longer period keeps them") {
   CountingLane lane;
   lane.append_rows(100, 5000);
   lane.append_rows(400, 1000);
@@ -146,7 +146,7 @@ TEST_CASE("a series that begins when its newest row is sealed has no value there
   CHECK(lane.in_memory(late).back() == 8);
 }
 
-TEST_CASE("values near each other take 4 bytes each, others 8, and all come back as they were") {
+TEST_CASE("values near each other take 4 bytes each, others 8, and all are read unchanged") {
   constexpr std::int64_t kFar = std::int64_t{1} << 40;
   struct Row {
     const char* name;

@@ -19,7 +19,7 @@ TEST_CASE_FIXTURE(StoreFixture, "a percentile is the sample at floor(n * p / 100
   CHECK(rows[0].values == std::vector<double>{100, 50.5, 1, 100, 100, 50, 90, 95, 99});
 }
 
-TEST_CASE_FIXTURE(StoreFixture, "one sample is every percentile") {
+TEST_CASE_FIXTURE(StoreFixture, "the percentiles of one sample are all equal to it") {
   begin(1, "cpu");
   append(1, 7);
   CHECK(store->aggregate_series(1, kAll, from_ns(1), clock.now())->values ==
@@ -55,8 +55,9 @@ TEST_CASE_FIXTURE(StoreFixture, "a query by labels finds the series that have th
   CHECK(values("cpu", {{"pod", "c"}}).empty());
 }
 
-TEST_CASE_FIXTURE(StoreFixture,
-                  "rows are in the order of their labels, and without them in that in which their series began") {
+TEST_CASE_FIXTURE(
+    StoreFixture,
+    "rows are in the order of their labels, and without labels in the order in which their series began") {
   begin(1, "cpu", {{"pod", "b"}});
   begin(2, "cpu", {{"pod", "a"}});
   for (std::uint32_t i : {1u, 2u}) append(i, i);
@@ -73,7 +74,7 @@ TEST_CASE_FIXTURE(StoreFixture,
   CHECK(rows[1].values[0] == 2);
 }
 
-TEST_CASE_FIXTURE(StoreFixture, "samples that left the memory come from the file, none twice and none missing") {
+TEST_CASE_FIXTURE(StoreFixture, "samples that are no longer in memory are read from the file, each exactly once") {
   begin(1, "cpu");
   append_seconds(1, 1500);
   store->flush();
@@ -96,7 +97,7 @@ TEST_CASE_FIXTURE(StoreFixture, "many series of a metric keep their own samples 
   CHECK(found[599] == 59977);
 }
 
-TEST_CASE_FIXTURE(StoreFixture, "an ended series stays to be asked for, and goes on when it begins again") {
+TEST_CASE_FIXTURE(StoreFixture, "an ended series can still be queried, and continues when it begins again") {
   begin(1, "cpu", {{"pod", "a"}});
   append_seconds(1, 200);
   store->end_series(1);
@@ -134,7 +135,7 @@ TEST_CASE_FIXTURE(StoreFixture, "a query stops after the series with which it ha
   CHECK(store->aggregate(query, kAll).size() == 2);
 }
 
-TEST_CASE_FIXTURE(StoreFixture, "a query of short series and then long ones holds a bounded number of samples") {
+TEST_CASE_FIXTURE(StoreFixture, "a query of short and then long series keeps a limited number of samples in memory") {
   constexpr std::uint32_t kSeries = 65, kLong = 8000, kRowsOfChunk = 500;
   for (std::uint32_t i = 0; i < 2 * kSeries; ++i) begin(i, "cpu", {{"n", std::to_string(1000 + i)}});
   for (std::uint32_t tick = 0; tick < kLong; ++tick) {
@@ -151,7 +152,7 @@ TEST_CASE_FIXTURE(StoreFixture, "a query of short series and then long ones hold
     CHECK(rows[kSeries + i].values[0] == kLong - 1);
     CHECK(rows[kSeries + i].values[1] > 4'500);  // too many for 64 series
   }
-  // The samples that are kept, and those of the chunk with which they became too many.
+  // The kept samples, and those of the chunk in which the limit was exceeded.
   CHECK(store->stats().most_gathered > 256 << 10);
   CHECK(store->stats().most_gathered <= (256 << 10) + kGroupSeries * kRowsOfChunk);
 }

@@ -25,7 +25,7 @@ unsigned mode_of(const std::string& path) {
   return ::stat(path.c_str(), &about) == 0 ? about.st_mode & 07777 : 0;
 }
 
-// Another program that reads the file in one transaction, so that SQLite cannot cut the write-ahead log back.
+// Another program that reads the file in a transaction, so SQLite cannot shorten the write-ahead log.
 class Reader {
  public:
   explicit Reader(const std::string& path)
@@ -37,7 +37,7 @@ class Reader {
   sqlite::Connection connection_;
 };
 
-// Writes that many MiB; less when the disk is not used any more.
+// Writes this many MiB; fewer if the store stops using the disk.
 void put_mebibytes(Store& store, int count) {
   const std::vector<std::byte> value(1 << 20);
   for (int i = 0; i < count && store.stats().mode == Mode::disk; ++i) {
@@ -92,7 +92,7 @@ TEST_CASE_FIXTURE(StoreFixture,
   }
 }
 
-TEST_CASE_FIXTURE(StoreFixture, "permissions of others are taken from a file of an older agent") {
+TEST_CASE_FIXTURE(StoreFixture, "permissions of other users are removed from a file of an older agent") {
   begin(1, "cpu");
   append_seconds(1, 10);
   store.reset();
@@ -201,7 +201,7 @@ TEST_CASE_FIXTURE(StoreFixture, "only the two newest files set aside are kept") 
   CHECK(set_aside_files(directory).size() == 2);
 }
 
-TEST_CASE_FIXTURE(StoreFixture, "chunks past the retention go, and the names of ended series with them") {
+TEST_CASE_FIXTURE(StoreFixture, "chunks older than the retention are removed with the names of ended series") {
   options.retention = 10min;
   reopen();
   begin(1, "cpu", {{"pod", "a"}});

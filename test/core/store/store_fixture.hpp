@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store over a fake clock, with short names for what the tests do with it.
+// A store with a fake clock, and helper functions.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ struct StoreFixture {
 
   StoreFixture() {
     options.path = directory / "metrics.db";
-    options.journal_period = 1h;  // the tests flush
+    options.journal_period = 1h;  // the tests call flush
     reopen();
   }
   void reopen() {
@@ -44,7 +44,7 @@ struct StoreFixture {
     Result<void> done = store->append(clock.now(), {&sample, 1});
     REQUIRE_MESSAGE(done, done.error().message());
   }
-  // One value per second, from `first` on.
+  // Appends one value per second, starting with `first`.
   void append_seconds(std::uint32_t index, int count, int first = 0) {
     for (int i = 0; i < count; ++i) {
       append(index, first + i);

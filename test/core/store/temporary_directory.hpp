@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory of its own for a test, removed with all that is in it.
+// A temporary directory for a test, removed with its content.
 #pragma once
 
 #include <cstdlib>

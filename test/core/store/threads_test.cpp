@@ -7,7 +7,7 @@
 using namespace koord;
 using namespace koord::test;
 
-TEST_CASE_FIXTURE(StoreFixture, "appends, queries, churn and puts go on at the same time and lose nothing") {
+TEST_CASE_FIXTURE(StoreFixture, "simultaneous appends, queries, churn and puts lose no data") {
   options.journal_period = 10ms;
   reopen();
   for (std::uint32_t i = 0; i < 64; ++i) begin(i, "cpu", {{"pod", std::to_string(i)}});

@@ -31,7 +31,7 @@ unsigned status(ui::Access& access, const http::Request& one) {
   return refusal ? refusal->status : 200;
 }
 
-// The value of Set-Cookie; empty: it has none.
+// Returns the value of Set-Cookie; empty without this header.
 std::string cookie_of(const std::optional<http::Response>& answer) {
   if (!answer) return {};
   for (const auto& [name, value] : answer->headers)
@@ -39,7 +39,7 @@ std::string cookie_of(const std::optional<http::Response>& answer) {
   return {};
 }
 
-// A viewer with a session, and its cookie as a browser sends it.
+// A viewer with a session. `cookie` is sent as by a browser.
 struct SignedIn {
   SignedIn() {
     const std::string set = cookie_of(access.check(with_token(*access.new_token())));
@@ -77,7 +77,8 @@ TEST_CASE("a token starts one session, with a cookie that scripts and other site
   CHECK(access.sessions_started() == 1);
 }
 
-TEST_CASE("a link is answered with a page that goes on by itself: a redirect from another site would have no cookie") {
+TEST_CASE(
+    "a link is answered with a page that loads the next one itself: a redirect from another site would have no cookie") {
   ui::Access access(kPort);
   const std::optional<http::Response> answer = access.check(with_token(*access.new_token()));
   REQUIRE(answer);

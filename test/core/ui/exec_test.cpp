@@ -26,7 +26,7 @@ std::unique_ptr<ui::Exec> shell(const std::string& script) {
   return std::move(program).value();
 }
 
-// Keeps all that is passed on, and never has enough.
+// Appends all output to `text`, and always accepts more.
 ui::Exec::OnOutput into(std::string& text) {
   return [&text](std::string_view bytes) -> Result<bool> {
     text += bytes;
@@ -34,7 +34,7 @@ ui::Exec::OnOutput into(std::string& text) {
   };
 }
 
-// It may still wait for the process that reaps orphans.
+// Returns whether the process has ended; the process that reaps orphans may not have reaped it yet.
 bool has_ended(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   const std::string stat{std::istreambuf_iterator<char>(file), {}};
@@ -43,7 +43,7 @@ bool has_ended(const std::string& pid) {
 
 }  // namespace
 
-TEST_CASE("a program gets what is written and its output comes back until it ends") {
+TEST_CASE("a program gets the written input, and its output is returned until it ends") {
   const auto program = shell("read line; echo \"got $line\"; echo done");
   std::string text;
   CHECK(program->exchange("a line\n", patience_of(kLong), into(text)));
@@ -72,7 +72,7 @@ TEST_CASE("a program that does not answer is given up at the deadline, and as so
   CHECK(stopped.error().is(std::errc::operation_canceled));
 }
 
-TEST_CASE("a program that reads nothing does not hold up the end of its output") {
+TEST_CASE("a program that does not read its input does not delay the end of its output") {
   const auto program = shell("exec <&-; echo enough");
   std::string text;
   CHECK(program->exchange(std::string(8u << 20, 'x'), patience_of(kLong), into(text)));

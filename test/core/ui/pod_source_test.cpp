@@ -17,7 +17,7 @@ using namespace koord::test;
 
 namespace {
 
-// A kubectl that is a shell script. It writes its arguments to a file, a line per start.
+// A kubectl that is a shell script. It writes its arguments to a file, one line per start.
 struct KubectlFixture {
   explicit KubectlFixture(const std::string& script) {
     std::ofstream(folder.path("kubectl")) << "#!/bin/sh\necho \"$@\" >> " << folder.path("starts") << "\n" << script;
@@ -41,7 +41,7 @@ struct KubectlFixture {
   SocketFolder folder;
 };
 
-// Answers each request with its number.
+// Answers each request with the request's number.
 constexpr const char* kAnswers = R"sh(n=0
 while read -r line; do
   test "$line" = "$(printf '\r')" || continue
@@ -89,7 +89,7 @@ TEST_CASE("a kubectl that ended between two requests is replaced") {
   CHECK(fixture.starts().size() == 3);
 }
 
-TEST_CASE("a kubectl that fails is an error in its own words, the next request starts another") {
+TEST_CASE("a kubectl that fails is an error with its own text, and the next request starts another one") {
   const KubectlFixture fixture("echo 'Error from server (NotFound): pods \"agent-1\" not found' >&2; exit 1\n");
   const auto source = fixture.source();
   for (int i = 0; i < 2; ++i)

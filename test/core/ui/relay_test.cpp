@@ -27,7 +27,7 @@ http::Routes large_answers() {
   return routes;
 }
 
-// A relay between a socket of the test, as kubectl has it, and an agent's.
+// A relay between the test's socket, in the role of kubectl, and an agent's socket.
 struct RelayFixture {
   explicit RelayFixture(http::Limits limits = {}) : agent(large_answers(), limits) {
     std::signal(SIGPIPE, SIG_IGN);
@@ -104,7 +104,7 @@ TEST_CASE("after the end of its input a relay does not wait forever for an agent
   const Result<void> done = ui::relay(nothing.get(), -1, path, std::chrono::milliseconds(1));
   REQUIRE_FALSE(done);
   CHECK(done.error().is(std::errc::timed_out));
-  // The first connection still waits, and no more may.
+  // The first connection still waits, and the limit allows no other.
   const Result<void> full = ui::relay(nothing.get(), -1, path);
   REQUIRE_FALSE(full);
   CHECK(full.error().is(std::errc::resource_unavailable_try_again));

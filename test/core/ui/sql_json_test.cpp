@@ -21,5 +21,5 @@ TEST_CASE("each of several columns with the same name has its own name and value
       ui::sql_json({.columns = {"v", "v", "v:2", "v"}, .rows = {{"1", "2", "3", "4"}}}) ==
       "{\"columns\":[\"v\",\"v:2\",\"v:2:2\",\"v:3\"],\"rows\":[{\"v\":\"1\",\"v:2\":\"2\",\"v:2:2\":\"3\",\"v:3\":\"4\"}],"
       "\"truncated\":false}\n");
-  ui::sql_json({.columns = std::vector<std::string>(100'000, "v")});  // neither recursion nor quadratic work
+  ui::sql_json({.columns = std::vector<std::string>(100'000, "v")});  // this needs neither recursion nor quadratic time
 }

@@ -20,7 +20,7 @@ using namespace koord::test;
 
 namespace {
 
-// An agent's socket that answers with the request's path and parameters, and counts requests that are no GET.
+// An agent's socket that answers with the request's path and parameters, and counts requests other than GET.
 http::Routes echo_routes() {
   http::Routes routes;
   routes.all_below("/", [](const http::Request& request, const http::Reply& reply) {
@@ -33,7 +33,7 @@ http::Routes echo_routes() {
   return routes;
 }
 
-// A viewer that admits everybody.
+// A viewer that admits every client.
 struct ViewerFixture {
   ViewerFixture() { REQUIRE(agent->listen_unix(folder.path("agent.sock"))); }
   http::ClientResponse get(const std::string& target, const http::Headers& headers = {}) const {

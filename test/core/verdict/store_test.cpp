@@ -25,7 +25,8 @@ struct Verdicts {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Verdicts, "a verdict stands with the id of its plugin and its origin, whatever the record says") {
+TEST_CASE_FIXTURE(Verdicts,
+                  "an active verdict has the id of its plugin and its origin, with any values in the record") {
   Record forged = verdict_about(7);
   forged.plugin = "advisor-interference";
   forged.origin = Origin::own;
@@ -129,7 +130,7 @@ TEST_CASE_FIXTURE(Verdicts, "verdicts end with their plugin, with their victim, 
   for (const RecordPtr& record : store.history()) CHECK_FALSE(record->why_ended.empty());
 }
 
-TEST_CASE_FIXTURE(Verdicts, "the end of a session leaves verdicts that the next one has posted again") {
+TEST_CASE_FIXTURE(Verdicts, "the end of a session keeps verdicts that the next session has posted again") {
   REQUIRE(post({verdict_about(7), verdict_about(8)}));
   session = 2;
   REQUIRE(post({verdict_about(8)}));
@@ -197,7 +198,7 @@ TEST_CASE_FIXTURE(Verdicts, "a query selects by victim, resource, kind and time,
   CHECK(store.history({.victim = 7}).size() == 2);
   CHECK(store.history({.resource = Resource::memory}).size() == 1);
   CHECK(store.history({.kind = Kind::interfered}).size() == 2);
-  CHECK(store.history({.from = Time(161s)}).size() == 2);  // 8 stands, 9 began later
+  CHECK(store.history({.from = Time(161s)}).size() == 2);  // 8 is still active, 9 began later
   CHECK(store.history({.to = Time(219s)}).size() == 3);
   REQUIRE(store.history({.most = 1}).size() == 1);
   CHECK(store.history({.most = 1})[0]->victim.handle == 9);
@@ -211,12 +212,12 @@ TEST_CASE_FIXTURE(Verdicts, "beyond its limits a plugin's post is refused whole,
   REQUIRE_FALSE(refused);
   CHECK(refused.error().is(std::errc::resource_unavailable_try_again));
   CHECK(refused.error().text == "it has more than 256 standing verdicts");
-  CHECK(post({verdict_about(1)}, "com.acme.rule", Origin::third_party));  // one that it has already
+  CHECK(post({verdict_about(1)}, "com.acme.rule", Origin::third_party));  // the plugin already has a verdict about it
   CHECK(post({verdict_about(1)}, "com.acme.other", Origin::third_party));
   CHECK(standing().size() == kThirdPartyLimits.standing + 1);
 }
 
-TEST_CASE_FIXTURE(Verdicts, "large verdicts count by their bytes, standing and ended") {
+TEST_CASE_FIXTURE(Verdicts, "large verdicts count by their bytes, both active and ended") {
   Record large = verdict_about(1);
   large.note.assign(kThirdPartyLimits.standing_bytes / 4, 'x');
   for (std::uint64_t i = 1; i <= 3; ++i) {

@@ -7,7 +7,7 @@
 
 using namespace koord::verdict;
 
-TEST_CASE("a figure has at most two digits that count below 100") {
+TEST_CASE("a number below 100 has at most two significant digits") {
   for (const auto& row : {std::pair(0.0, "0"),
                           {0.004, "0.004"},
                           {0.042, "0.04"},
@@ -23,7 +23,7 @@ TEST_CASE("a figure has at most two digits that count below 100") {
   }
 }
 
-TEST_CASE("an amount is in its unit, and an unknown one is called so") {
+TEST_CASE("an amount has its unit, and an unknown amount is shown as unknown") {
   CHECK(amount(0.042, "ratio") == "4.2 %");
   CHECK(amount(0.0381, "seconds/second") == "38 ms/s");
   CHECK(amount(0.0004, "seconds") == "0.4 ms");

@@ -44,7 +44,8 @@ TEST_CASE("a traced child's system calls are counted while it says so, those of 
     counted.counting = true;
     call_kernel(10);
     counted.counting = false;
-    // While the thread counts, this one must not call the kernel: neither to end its making nor to wait for its end.
+    // While the other thread counts system calls, this thread must make none: neither to finish its creation nor to
+    // wait for its end.
     std::atomic<bool> made{false}, done{false};
     std::thread thread([&] {
       while (!made) continue;
@@ -59,7 +60,7 @@ TEST_CASE("a traced child's system calls are counted while it says so, those of 
     call_kernel(100);
     return {};
   }));
-  // The runtime of a sanitizer may have a thread of its own, which calls the kernel whenever it likes.
+  // A sanitizer may have its own thread, which makes system calls at any time.
   if (test::kSanitized)
     CHECK(child.value().calls >= 15);
   else
@@ -90,7 +91,7 @@ TEST_CASE("both isolations are measured by the same figures") {
     CHECK(result->start > result->median);
     CHECK(result->private_bytes > 100'000);
     CHECK(!result->allocations);  // not counted here
-    // A tick reads a file: open, read, close at least; in a process of its own that is asked for, too.
+    // A tick at least opens, reads and closes a file. A plugin process also receives the request and answers it.
     REQUIRE(result->system_calls);
     CHECK(*result->system_calls >= (isolation == config::Isolation::process ? 6 : 3));
   }

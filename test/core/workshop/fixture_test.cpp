@@ -27,7 +27,7 @@ NodeTree small_node() {
                    {"cgroup/memory/kubepods/pod1/memory.usage_in_bytes", "4096\n"}});
 }
 
-// Each moment the node does this first.
+// Records frames. `change` changes the node before each frame.
 Fixture record_frames(NodeTree& node, std::size_t frames, const std::function<void(std::size_t frame)>& change) {
   ManualClock clock;
   std::size_t next = 1;
@@ -44,7 +44,7 @@ std::string temporary_file(const char* name) {
       .string();
 }
 
-// A tar file of these entries.
+// Returns a tar file with these entries.
 std::string tar_of(const std::vector<std::pair<std::string, std::string>>& entries) {
   std::string bytes(1 << 20, '\0');
   std::size_t used = 0;
@@ -115,7 +115,7 @@ TEST_CASE("a recording has the figures of pods' processes and the network of the
   }
 }
 
-TEST_CASE("a recording has what collectors read, and of the next moments what changed") {
+TEST_CASE("a recording has the files that collectors read, and in later frames the changes") {
   NodeTree node = small_node();
   node.link("cgroup/cpu", "cpu,cpuacct");
   Fixture fixture = record_frames(node, 3, [&](std::size_t frame) {
@@ -150,7 +150,7 @@ TEST_CASE("a written fixture is read again, and makes the same node") {
     NodeTree copy;
     apply(read->frames[0], copy);
     CHECK(*read_file(copy.path("proc/stat")) == "cpu 1 2 3 4\n");
-    // A reader with an open file reads the next moment.
+    // A reader with an open file reads the next frame.
     std::ifstream kept(copy.path("proc/stat"));
     apply(read->frames[1], copy);
     std::string line;

@@ -13,7 +13,7 @@ using namespace koord::check;
 
 namespace {
 
-constexpr std::uint64_t kEnough = 500;  // sessions, for a file of hundreds to be garbled in one
+constexpr std::uint64_t kEnough = 500;  // enough sessions to change one of hundreds of files
 
 std::optional<FuzzFinding> fuzz(const char* plugin, std::uint64_t seed, std::uint64_t sessions) {
   auto found = fuzz_plugin(std::getenv(plugin), {.seed = seed, .sessions = sessions}, [](std::uint64_t) {});
@@ -28,7 +28,7 @@ TEST_CASE("a plugin that checks what it reads has no finding") {
   CHECK_MESSAGE(!finding, finding->detail);
 }
 
-TEST_CASE("one that does not is found, and the seed finds it again") {
+TEST_CASE("a plugin that does not check what it reads has a finding, and the seed finds it again") {
   const auto finding = fuzz("KOORD_FRAGILE", 1, kEnough);
   REQUIRE(finding);
   CHECK_MESSAGE(finding->detail.find("signal 6 (Aborted) in collect() of class 'fragile', step ") != std::string::npos,
@@ -52,7 +52,7 @@ TEST_CASE("garbling depends only on the seed, and makes every kind of error") {
   CHECK(seen.contains(content + content));
 }
 
-TEST_CASE("garbled pods keep what a host promises: every uid once") {
+TEST_CASE("garbled pods keep the host's promise that every uid is unique") {
   RandomSource random(1);
   for (int i = 0; i < 50; ++i) {
     std::set<std::string> uids;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files written by koordctl plugin new: names, places, and no existing file overwritten. test/conformance tests that it
-// builds and works.
+// Files that koordctl plugin new writes: names, places, and that no existing file is overwritten. test/conformance
+// tests that the project builds and works.
 #include "core/workshop/project.hpp"
 
 #include <doctest/doctest.h>
@@ -45,13 +45,13 @@ std::string content(const Project& project, std::string_view path) {
   return file->content;
 }
 
-// A folder to write into.
+// A temporary folder for projects.
 struct Shelf {
   NodeTree tree{{{"run/", ""}}};
   std::string path() const { return tree.path("run"); }
 };
 
-// Every kind in every language.
+// Returns projects of every kind in every language.
 std::vector<Project> all_projects() {
   std::vector<Project> projects;
   for (const std::string& kind : project_kinds())
@@ -69,7 +69,7 @@ TEST_CASE("a project's name gives its id, its gate and the beginning of its metr
   CHECK(project.metric_prefix == "run_queue_2");
 }
 
-TEST_CASE("an id that is given is taken instead") {
+TEST_CASE("a given id is used instead") {
   CHECK(made({.kind = "hook", .language = "c", .name = "x", .id = "org.acme.threads"}).id == "org.acme.threads");
 }
 
@@ -98,8 +98,7 @@ TEST_CASE("an unknown kind or language is answered with those that there are") {
         "language 'java': expected one of c, cpp, rust, go");
 }
 
-TEST_CASE(
-    "every project has a plugin, a build script that can be run, a README, an image, CI and what it is built with") {
+TEST_CASE("every project has a plugin, an executable build script, a README, an image, CI and its dependencies") {
   for (const Project& project : all_projects()) {
     CAPTURE(project.source);
     CHECK(content(project, project.source).find("id=org.acme.load\\n") != std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real plugin file on a recorded node, in this process and in one of its own.
+// A real plugin file on a recorded node, in this process and in its own process.
 #include "core/workshop/run.hpp"
 
 #include <doctest/doctest.h>
@@ -67,7 +67,7 @@ TEST_CASE("a run reports the metrics, proposals, adjustments and calls of every 
   CHECK(report.first_failure() == nullptr);
   REQUIRE(report.series.size() == 1);
   CHECK(report.series[0].metric == "gauge_load");
-  CHECK(report.series[0].value == 2.5);  // the third second's
+  CHECK(report.series[0].value == 2.5);  // the value of the third second
   REQUIRE(report.intents.size() == 1);
   CHECK(report.intents[0].tick == 3);
   CHECK(report.intents[0].intent.value == "10000 100000");
@@ -87,7 +87,7 @@ TEST_CASE("acceptance 6: the same file gives the same with both isolations, twic
   CHECK(reported(play(config::Isolation::process)) == here);
 }
 
-TEST_CASE("one class alone, another period and another configuration") {
+TEST_CASE("a run with a single class, another period and another configuration") {
   const RunReport report =
       play(config::Isolation::in_process,
            {.class_name = "cap", .ticks = 4, .period = 500ms, .config_json = R"({"capAbove": 0.3})"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that plays the part which its configuration names, at each tick: {"part": "segv"}.
+// A plugin that plays the role of its configuration in each tick: {"part": "segv"}.
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -25,7 +25,7 @@ using namespace koord::plugin;
 
 namespace {
 
-// How a part is played: once the plugin's metrics are there, in each tick.
+// The context of a role's function. It runs in each tick, after the plugin's metrics are defined.
 struct TickContext {
   const koord_host* host;
   std::uint64_t now_ns;
@@ -39,31 +39,32 @@ void append(const TickContext& context, double value) {
   batch.send(context.now_ns);
 }
 
-// As in a process that no sanitizer watches.
+// Crashes as in a process without a sanitizer.
 void crash() {
   ::signal(SIGSEGV, SIG_DFL);
   ::raise(SIGSEGV);
 }
 
-// The mistake of every day. The pointer is volatile, too, or the compiler knows it and makes a trap of it.
+// Dereferences a null pointer, a frequent mistake. The pointer is volatile: otherwise the compiler replaces it by a
+// trap.
 __attribute__((no_sanitize("undefined"))) void dereference_null() {
   ::signal(SIGSEGV, SIG_DFL);
   static volatile int* volatile nothing = nullptr;
   *nothing = 1;
 }
 
-// 10 MB, touched.
+// Allocates 10 MB and touches them.
 void leak() {
   constexpr std::size_t kBytes = 10 << 20;
   auto* memory = static_cast<volatile char*>(std::malloc(kBytes));
   for (std::size_t i = 0; memory && i < kBytes; i += 4096) memory[i] = 1;
 }
 
-// Forks until it is refused; reports how many processes that are, as a negative number if it was not refused.
+// Forks until it is refused, and reports the number of processes; as a negative number if it was not refused.
 void fork_many(const TickContext& context) {
   std::vector<pid_t> made;
   bool refused = false;
-  int ends[2];  // the copies end with the pipe: a plugin may signal none but itself
+  int ends[2];  // the forked processes end with the pipe: a plugin may not send signals to other processes
   if (::pipe(ends) != 0) return;
   while (!refused && made.size() < 200) {
     const pid_t pid = ::fork();
@@ -83,7 +84,7 @@ void fork_many(const TickContext& context) {
   append(context, refused ? count : -count);
 }
 
-// Work for the agent, as fast as it does it.
+// Sends requests as fast as the agent answers them.
 void flood_requests(const TickContext& context) {
   const auto* fs = static_cast<const koord_svc_fs*>(context.host->get_service(context.host, "koord.fs/1"));
   static std::vector<char> buffer(1 << 20);
@@ -94,13 +95,13 @@ void flood_requests(const TickContext& context) {
   append(context, context.count);
 }
 
-// A hundred requests that cost the agent as little as any.
+// Sends a hundred of the cheapest requests.
 void ask_the_clock(const TickContext& context) {
   const auto* clock = require<koord_svc_clock>(context.host, "koord.clock/1");
   for (int i = 0; i < 100; ++i) clock->now_ns(context.host);
 }
 
-// An unrequested descriptor, over the channel of services.
+// Sends an unexpected descriptor over the service channel.
 void send_descriptor(const TickContext&) {
   constexpr int kServices = 5;
   int pair[2];
@@ -121,7 +122,7 @@ void send_descriptor(const TickContext&) {
   ::sendmsg(kServices, &message, MSG_NOSIGNAL);
 }
 
-// Values that the host refuses: the statuses as one number.
+// Appends values that the host refuses. Reports the statuses as one number.
 void append_bad(const TickContext& context) {
   const auto* metrics =
       static_cast<const koord_svc_metrics*>(context.host->get_service(context.host, "koord.metrics/1"));
@@ -133,7 +134,7 @@ void append_bad(const TickContext& context) {
   append(context, refused ? 77 : -1);
 }
 
-// One process that is meant to stay; reports its number.
+// Starts a process that should outlive the plugin, and reports its number.
 void leave_one_behind(const TickContext& context) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -144,7 +145,7 @@ void leave_one_behind(const TickContext& context) {
   append(context, pid);
 }
 
-// Starts threads until it is refused; reports how many that are.
+// Starts threads until it is refused, and reports their number.
 void start_many_threads(const TickContext& context) {
   std::vector<std::thread> threads;
   double made = 0;
@@ -160,7 +161,7 @@ void start_many_threads(const TickContext& context) {
   append(context, made);
 }
 
-// The current capabilities of this process, from the kernel.
+// Returns the current capabilities of this process, from the kernel.
 double effective_capabilities() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -168,13 +169,13 @@ double effective_capabilities() {
   return -1;
 }
 
-// Its capabilities while the file was mapped.
+// The capabilities while the file was mapped.
 const double capabilities_when_mapped = effective_capabilities();
 
-// An empty request of bpf(2); the error that it gets.
+// Makes an empty request of bpf(2). Returns the errno.
 double ask_for_bpf() { return ::syscall(SYS_bpf, 0, nullptr, 0) == 0 ? 0 : errno; }
 
-// Appends a -2 and asks the cache for it at once: 1 when it is there, -1 when it is not.
+// Appends -2 and queries it at once. Reports 1 if the cache has it, -1 if not.
 void recall(const TickContext& context) {
   append(context, -2);
   const auto* metrics = require<koord_svc_metrics>(context.host, "koord.metrics/1");
@@ -187,8 +188,8 @@ void recall(const TickContext& context) {
   append(context, status == KOORD_OK && rows == 1 && row.value == -2 ? 1 : -1);
 }
 
-// Asks the agent, as an operator would, by the socket that its configuration names. Returns the status of the answer,
-// or a negative errno.
+// Sends a request to the agent as an operator would, over the socket that the configuration names. Returns the status
+// of the answer, or a negative errno.
 double operate(const koord_host* host) {
   const std::string path = Config(host).string("/socket").value_or(""),
                     target = Config(host).string("/target").value_or("");
@@ -228,7 +229,7 @@ void play(const std::string& part, const TickContext& context) {
   if (part == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
   if (part == "close") {
     ::close_range(3, ~0u, 0);
-    return append(context, context.count);  // as if nothing were
+    return append(context, context.count);  // continues as usual
   }
   if (part == "mute") {
     ::close(STDOUT_FILENO);
@@ -248,7 +249,7 @@ void play(const std::string& part, const TickContext& context) {
   if (part == "mount") append(context, ::mount("none", "/mnt", "tmpfs", 0, nullptr) == 0 ? 0 : errno);
   if (part == "spin") return spin(std::chrono::hours(1));
   if (part == "busy") {
-    if (context.count == 1) std::thread(spin, std::chrono::hours(1)).detach();  // beside the ticks
+    if (context.count == 1) std::thread(spin, std::chrono::hours(1)).detach();  // runs in parallel to the ticks
     return append(context, context.count);
   }
   if (part == "bpf") return append(context, ask_for_bpf());
@@ -305,7 +306,7 @@ struct Looker : Advisor {
     state_ = require<koord_svc_state>(host(), "koord.state/1");
     pods_ = define({"looker_pods", "", "pods in the state", 1}).series();
   }
-  void on_event(std::uint32_t, std::uint64_t) override {}  // its configuration is no matter
+  void on_event(std::uint32_t, std::uint64_t) override {}  // changes of the configuration have no effect
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     Snapshot state(host(), state_);
     Batch batch(host());

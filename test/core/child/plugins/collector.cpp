@@ -2,8 +2,8 @@
 // An external advisor with several endpoints, by its configuration:
 //   {"targets": [{"name": "a", "url": "http://…", "prefix": "put before its names", "file": "trusted authorities",
 //    "series": 5}], "panic": "targets"}
-// It removes the label "secret" from a series, renames "was" to "is", and binds the series to the pod with the uid in
-// its label "pod"; one with an unknown pod is not taken now, one with the label "drop" never.
+// Removes the label "secret" from a series, renames "was" to "is", and binds the series to the pod with the uid in its
+// label "pod". A series with an unknown pod is left out now, one with the label "drop" always.
 #include <koordetector/plugin.hpp>
 #include <map>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that proposes a knob and answers for containers by its configuration:
+// A plugin that proposes a knob and answers for containers as its configuration says:
 //   {"value": "20000 100000", "priority": 1, "silent": true, "evict": 7, "hook": "set"}
-// DEPUTY is the letter that its id, its gate and its metrics end in.
+// DEPUTY is the last letter of its id, gate and metrics.
 #include <chrono>
 #include <csignal>
 #include <koordetector/plugin.hpp>
@@ -34,7 +34,7 @@ bool is_set(const koord_host* host, std::string_view pointer) {
 }  // namespace
 
 struct Strategist : QosStrategy {
-  // Each tick reads the configuration: a change needs no restart, which would end the proposals.
+  // Each tick reads the configuration, so a change needs no restart. A restart would end the proposals.
   void on_event(std::uint32_t /*changed*/, std::uint64_t /*version*/) override {}
   void init() override {
     knobs_ = require<koord_svc_knobs>(host(), "koord.knobs/1");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that tries what a plugin must not do, once when it starts, and shows each result as the metric probe_NAME: 0
-// when it was let, else errno.
+// A plugin that tries forbidden operations once when it starts, and reports each result as the metric probe_NAME: 0 if
+// it was allowed, otherwise the errno.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -48,7 +48,7 @@ double opened(const std::string& path, int flags) {
 
 std::string of_parent(const char* file) { return "/proc/" + std::to_string(::getppid()) + "/" + file; }
 
-// The copy of this process that a call makes, if it is let, ends at once.
+// Clones this process with these flags. A new process ends at once.
 double forked(long flags) {
   const long pid = ::syscall(SYS_clone, flags, 0, 0, 0, 0);
   if (pid == 0) ::_exit(0);
@@ -62,7 +62,7 @@ double socket_of(int family, int type) {
   return result;
 }
 
-// To a port without a listener: ECONNREFUSED if permitted.
+// Connects to a port without a listener: ECONNREFUSED if allowed.
 double connect_tcp() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno;
@@ -75,7 +75,7 @@ double connect_tcp() {
   return result;
 }
 
-// To the socket that the test listens on.
+// Connects to the socket on which the test listens.
 double connect_abstract() {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return errno;
@@ -130,7 +130,7 @@ double run_thread() {
   return result;
 }
 
-// From an address where nothing is: EFAULT when it is let.
+// Reads an unmapped address: EFAULT if allowed.
 double read_memory_of(pid_t pid) {
   char byte = 0;
   iovec here{&byte, 1}, there{nullptr, 1};
@@ -188,9 +188,9 @@ const Attempt kAttempts[] = {
     {"affinity_parent", [] { return affinity_of(::getppid()); }},
     {"affinity_self", [] { return affinity_of(0); }},
     {"priority_parent", [] { return result_of(::setpriority(PRIO_PROCESS, static_cast<id_t>(::getppid()), 1)); }},
-    // A user without processes: without a filter it is ESRCH, and no priority changes.
+    // A user without processes: without a filter the result is ESRCH, and no priority changes.
     {"priority_user", [] { return result_of(::setpriority(PRIO_USER, 0xfffffff0u, 1)); }},
-    // A nice value below that of a tested session is refused with EACCES.
+    // A nice value below that of the test's session fails with EACCES.
     {"priority_self", [] { return result_of(::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0))); }},
     {"pidfd_parent", [] { return result_of(::syscall(SYS_pidfd_open, ::getppid(), 0)); }},
     {"pidfd_getfd", [] { return result_of(::syscall(SYS_pidfd_getfd, 0, 0, 0)); }},
@@ -225,13 +225,12 @@ const Attempt kAttempts[] = {
     {"socketpair_datagram", [] { return socket_pair(SOCK_DGRAM); }},
     {"connect_tcp", connect_tcp},
     {"connect_abstract", connect_abstract},
-    // Files of the test, which every user may read. The state directory is two levels below its folder.
+    // Files of the test that every user may read. The state directory is two levels below the test's folder.
     {"read_granted", [] { return opened("../../granted/file", O_RDONLY); }},
     {"read_other", [] { return opened("../../other/file", O_RDONLY); }},
     {"write_granted", [] { return opened("../../granted/file", O_WRONLY); }},
     {"core_pattern", [] { return opened("/proc/sys/kernel/core_pattern", O_WRONLY); }},
-    // The program of the host, with the mode that it has and an attribute that it has not: nothing changes if it is
-    // let.
+    // The host's program, with its current mode, and with an attribute that it lacks: if allowed, nothing changes.
     {"chmod_program",
      [] {
        struct stat about;

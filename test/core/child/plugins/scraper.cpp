@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An external advisor that does what its configuration says:
+// An external advisor that follows its configuration:
 //   {"url": "http://…", "prefix": "put before each name", "only": "metrics that begin so", "panic": "map_sample"}
 #include <cstdlib>
 #include <koordetector/plugin.hpp>
@@ -35,7 +35,7 @@ struct Scraper : ExternalAdvisor {
     if (name.substr(0, only_.size()) != only_) return std::nullopt;
     return prefix_ + std::string(name);
   }
-  // Drops what a label asks for, and doubles what another does.
+  // Drops samples that a label marks, and doubles those that another label marks.
   bool map_sample(std::string_view, Strided<koord_label> labels, double& value) override {
     if (panic_ == "map_sample") throw std::runtime_error("the scraper's text");
     if (panic_ == "exit") std::_Exit(3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections of the client: begin, end, and calls to the runtime.
+// Connections of the client: start, end, and calls to the runtime.
 #include "core/hook/nri/client.hpp"
 
 #include <doctest/doctest.h>
@@ -182,7 +182,7 @@ TEST_CASE("update_containers fails without a connection, and when the connection
   std::vector<std::string> errors;
   const auto on_updated = [&](Result<std::vector<std::string>> failed) { errors.push_back(failed.error().message()); };
   plugin.client->update_containers({{.container_id = "c"}}, on_updated);
-  CHECK(errors.empty());  // later
+  CHECK(errors.empty());  // an error follows later
   REQUIRE(plugin.here.until([&] { return errors.size() == 1; }));
   CHECK(errors[0].starts_with("UpdateContainers: no connection to the runtime"));
 
@@ -213,5 +213,5 @@ TEST_CASE("options that a runtime would refuse are errors") {
   CHECK_FALSE(check({.socket_path = std::string(108, 'x')}));
   CHECK_FALSE(check({.deadline = 0s}));
   CHECK(check({.events = mask_of(Stage::create_container)}));
-  CHECK_FALSE(check({.events = mask_of(Stage::update_pod_sandbox)}));  // older runtimes do not have it
+  CHECK_FALSE(check({.events = mask_of(Stage::update_pod_sandbox)}));  // older runtimes lack it
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client and a fake runtime on one loop, connected through a real socket in a folder of its own.
+// A client and a fake runtime on one loop, connected through a real socket in a separate folder.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ inline FakeRuntime::Script containerd_1_7(std::vector<std::string> synchronize =
 }
 
 struct ConnectedPlugin {
-  // The handler is never late by itself, on the slowest machine.
+  // Makes a connection with a handler deadline that even the slowest machine meets.
   explicit ConnectedPlugin(nri::Options chosen = {}) {
     options = std::move(chosen);
     options.socket_path = folder.socket();
@@ -60,7 +60,7 @@ struct ConnectedPlugin {
     REQUIRE(until_active());
   }
 
-  // The answer to a call of the runtime.
+  // Sends a call of the runtime. Returns the answer.
   nri::Response ask(std::string_view method, std::string payload) {
     const std::uint32_t call = runtime->call(method, std::move(payload));
     REQUIRE(here.until([&] { return runtime->answer_to(call) != nullptr; }));
@@ -76,7 +76,7 @@ struct ConnectedPlugin {
   std::unique_ptr<FakeRuntime> runtime;
 };
 
-// For tests in which only a handler that never answers may reach the deadline.
+// Options for tests in which only a handler that never answers may miss the deadline.
 inline nri::Options patient() {
   return {.deadline = std::chrono::minutes(1), .synchronize_deadline = std::chrono::minutes(1)};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of the runtime, and the answers of handlers.
+// The runtime's events and the handlers' answers.
 #include <doctest/doctest.h>
 
 #include <thread>
@@ -17,7 +17,7 @@ const std::string kCreate = event_request(pod_named("p"), container_of("c", "p")
 
 }  // namespace
 
-// As runtimes since NRI 0.7 send it.
+// Runtimes since NRI 0.7 send parts.
 TEST_CASE("the parts of a Synchronize are one event, and updates are in the last answer only") {
   ConnectedPlugin plugin(patient());
   plugin.events.synchronize_answer.updates = {{.container_id = "c1", .resources = {.cpu_shares = 9}}};
@@ -59,7 +59,7 @@ TEST_CASE("events that come as StateChange reach the handler, and are answered w
                                                         "RemoveContainer p c"});
 }
 
-// As runtimes since NRI 0.12 send them.
+// Runtimes since NRI 0.12 send these methods.
 TEST_CASE("events that come as methods of their own reach the same handler") {
   ConnectedPlugin plugin(patient());
   plugin.connect();

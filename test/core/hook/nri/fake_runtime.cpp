@@ -28,7 +28,7 @@ FakeRuntime::FakeRuntime(event::Loop& loop, std::string path, Script script) : l
   accepting_ = *loop.on_readable(listener_.get(), [this] { accept(); });
 }
 
-// As a runtime, it serves one connection of the plugin; the test counts how many come.
+// A runtime serves one connection of the plugin. This one counts further connections.
 void FakeRuntime::accept() {
   ++accepted;
   close();
@@ -77,11 +77,11 @@ void FakeRuntime::note_frames(std::string_view bytes) {
 }
 
 void FakeRuntime::send(std::string_view bytes) {
-  // All that a test sends fits into the buffer of a socket, or the plugin reads meanwhile.
+  // The test's messages fit into the socket buffer, or the plugin reads in the meantime.
   const int flags = ::fcntl(connection_.get(), F_GETFL);
   ::fcntl(connection_.get(), F_SETFL, flags & ~O_NONBLOCK);
   const ssize_t sent = ::send(connection_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(bytes.size())) return close();  // the plugin has gone
+  if (sent != static_cast<ssize_t>(bytes.size())) return close();  // the plugin has closed
   ::fcntl(connection_.get(), F_SETFL, flags);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeRuntime: the runtime's side of an NRI socket, on the loop of the test. It registers plugins as a runtime does,
-// and sends what the test composes. Its messages are composed from the facts of the protocol, not recorded. [loop
-// thread]
+// FakeRuntime: the runtime's side of an NRI socket, on the test's loop. It registers plugins as a runtime does, and
+// sends the test's messages. The messages are made from the protocol's definition; they are not recorded. [loop thread]
 #pragma once
 
 #include <cstdint>
@@ -23,16 +22,16 @@ class FakeRuntime {
  public:
   struct Script {
     std::string configure;                 // a ConfigureRequest
-    std::vector<std::string> synchronize;  // SynchronizeRequests, sent one after the other
-    bool configure_first = true;           // before the answer to RegisterPlugin
-    bool silent = false;                   // accepts connections and answers nothing
-    std::string refuse = {};               // the error that RegisterPlugin gets
+    std::vector<std::string> synchronize;  // SynchronizeRequests, sent one after another
+    bool configure_first = true;           // sent before the answer to RegisterPlugin
+    bool silent = false;                   // accepts connections and never answers
+    std::string refuse = {};               // the error that answers RegisterPlugin
   };
 
   // Removes a stale socket, as runtimes do.
   FakeRuntime(event::Loop& loop, std::string path, Script script);
 
-  // Returns the id of the call.
+  // Calls the plugin. Returns the id of the call.
   std::uint32_t call(std::string_view method, std::string payload);
   std::uint32_t call(const nri::Request& request);
   void send(std::string_view bytes);
@@ -49,7 +48,7 @@ class FakeRuntime {
   std::vector<std::string> events;      // payloads of the answers to Configure
   std::vector<std::string> updates;     // payloads of UpdateContainers
   nri::Response update_answer;
-  std::vector<std::size_t> frame_sizes;  // of the frames of the plugin
+  std::vector<std::size_t> frame_sizes;  // of frames from the plugin
 
  private:
   void accept();

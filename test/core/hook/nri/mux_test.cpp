@@ -11,7 +11,7 @@ using namespace std::string_literals;
 
 namespace {
 
-// The bytes of streams 1 and 2.
+// Collects the bytes of streams 1 and 2.
 struct Streams {
   Streams() {
     streams.open(kPluginStream, [this](std::string_view bytes) -> Result<void> {
@@ -61,7 +61,7 @@ TEST_CASE("a frame of a stream that is not open is dropped, and the next one is 
   CHECK(out.streams.dropped_frames() == 2);
 }
 
-TEST_CASE("a payload goes on before all of its frame has come") {
+TEST_CASE("a payload is passed on before its whole frame has arrived") {
   Streams out;
   REQUIRE(out.streams.take(frame(1, "half and half").substr(0, kFrameHeader + 4)));
   CHECK(out.plugin == "half");

@@ -64,7 +64,7 @@ TEST_CASE("numbers of one to ten bytes are read") {
   CHECK(read_values("\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\1")->number == ~std::uint64_t{0});
 }
 
-TEST_CASE("a present wrapper of zero is a value, an absent wrapper is none") {
+TEST_CASE("a present wrapper of zero is a value, an absent wrapper is not") {
   CHECK(read_values("\x1A\0"s)->wrapped == 0);
   CHECK(read_values("\x1A\2\x08\5")->wrapped == 5);
   CHECK(read_values("\x1A\x0B\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\1")->wrapped == -1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecordedEvents: a handler that records its calls as lines, and answers what the test says, or nothing yet.
+// RecordedEvents: a handler that records its calls as lines, and answers as the test says, possibly later.
 #pragma once
 
 #include <algorithm>

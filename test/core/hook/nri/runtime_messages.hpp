@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages as a runtime sends them, composed from the field numbers of NRI v1alpha1. Not recorded.
+// Messages as a runtime sends them, made with the field numbers of NRI v1alpha1. They are not recorded.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ inline std::string synchronize_request(const std::vector<Fill>& pods, const std:
   });
 }
 
-// The request of a dedicated method.
+// Returns the request of an event that has its own method.
 inline std::string event_request(const Fill& pod, const Fill& container = nullptr, const Fill& resources = nullptr) {
   return message_of([&](nri::Writer& out) {
     out.message(1, pod);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol without a socket and with a clock of the test.
+// The protocol without a socket, with a clock of the test.
 #include "core/hook/nri/session.hpp"
 
 #include <doctest/doctest.h>

@@ -104,7 +104,7 @@ TEST_CASE("the metadata of a request is skipped") {
   CHECK(request->method == "m");
 }
 
-TEST_CASE("a negative timeout counts as none") {
+TEST_CASE("a negative timeout means no timeout") {
   const auto request = read_request("\x20\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\1"s);
   REQUIRE(request);
   CHECK(request->timeout == 0ns);

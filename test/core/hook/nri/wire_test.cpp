@@ -253,7 +253,8 @@ TEST_CASE("all that an adjustment changes is in the message, zeros too") {
   adjustment.oom_score_adj = 0;
   const std::string bytes = *encode_adjustment(adjustment, {{.container_id = "c2", .resources = {.cpu_shares = 7}}});
 
-  // A container has the same parts under other numbers; here each is read where the adjustment has it.
+  // A container has the same parts with other field numbers. Here the test reads each part from the adjustment's
+  // message.
   Budget budget;
   Reader answer(bytes, budget);
   std::vector<std::uint32_t> answer_fields, adjust_fields, linux_fields, resource_fields;
@@ -310,7 +311,7 @@ TEST_CASE("the answers of the plugin are written") {
   CHECK(encode_more() == "\x10\1");
 }
 
-// Two bytes each, and up to a kilobyte of memory.
+// Each has two bytes, and would take up to a kilobyte of memory.
 TEST_CASE("empty pods and containers beyond their limits are refused while they are read") {
   const auto of = [](char tag, std::size_t count) {
     std::string bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin with one flaw, chosen by the FLAW_* that is defined.
+// A plugin with one flaw, which a macro FLAW_* selects.
 #include <cstdlib>
 #include <stdexcept>
 
@@ -44,7 +44,7 @@ const int aborted = [] { return std::abort(), 0; }();
 #endif
 
 #ifdef FLAW_SHORT_TABLE
-constexpr uint32_t kTableSize = sizeof(koord_lifecycle);  // as if collect() had not been invented
+constexpr uint32_t kTableSize = sizeof(koord_lifecycle);  // as if collect() did not exist yet
 #else
 constexpr uint32_t kTableSize = sizeof(koord_advisor);
 #endif

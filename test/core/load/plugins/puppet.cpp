@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PUPPET_ID and PUPPET_GATE are its names; PUPPET_KIND is its kind: 1 advisor, 2 external advisor, 3 strategy, 4 hook;
-// PUPPET_RUN and PUPPET_EVENTS whether it has run() and on_event().
+// A plugin that macros define. PUPPET_ID is its id, and PUPPET_GATE its feature gate. PUPPET_KIND is its kind: 1
+// advisor, 2 external advisor, 3 strategy, 4 hook. PUPPET_RUN and PUPPET_EVENTS define whether it has run() and
+// on_event().
 #include "puppet.hpp"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A puppet is a real plugin with functions that the test replaces. It exports, in addition to its entry, the functions
-// to control it.
+// A puppet is a real plugin with functions that the test can replace. It exports control functions in addition to its
+// entry function.
 #pragma once
 
 #include <cstdint>

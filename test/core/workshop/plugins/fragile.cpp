@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An advisor that trusts the content of a file: the tests of fuzzing find its faults.
+// An advisor that trusts the content of a file. Tests of fuzzing find its faults.
 #include <chrono>
 #include <cstdlib>
 #include <koordetector/plugin.hpp>
