@@ -40,7 +40,7 @@ def has_failed(test):
 
 
 def split_unsteady(tests):
-    """Returns the tests without second runs, and those among them that failed and passed in their second run."""
+    """Returns the tests without second runs, and those of them that failed and then passed in their second run."""
     first = [test for test in tests if not test['phase'].startswith(AGAIN)]
     passed_again = {test['name'] for test in tests if test['phase'].startswith(AGAIN) and test['result'] in PASSED}
     return first, [test for test in first if has_failed(test) and test['may_be_unsteady'] and test['name'] in passed_again]
@@ -51,7 +51,7 @@ def output_of(test, stream):
 
 
 def failed_lines(test, stream):
-    """Returns the end of what a test printed, and before it the errors of its assertions that the end does not show."""
+    """Returns the end of a test's output, preceded by errors of its assertions that are not in this end."""
     lines = output_of(test, stream)
     end = lines[-LAST_LINES[stream]:]
     return [line for line in lines[:-len(end)] if ' ERROR: ' in line][:MOST_ERRORS] + end

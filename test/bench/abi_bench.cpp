@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of the plugin ABI in one process: a call through the host's table against the direct one (AB1), the gain of a
-// batch (AB2), and the batch of 64 samples that most advisors send, into the registry alone and into the metric cache
-// behind it.
+// The cost of the plugin ABI in one process: a call through the host's table compared with a direct call (AB1), the
+// gain of a batch (AB2), and the batch of 64 samples that most advisors send: into the registry alone, and also into
+// the metric cache behind it.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ constexpr std::size_t kRounds = 7;
 constexpr std::uint32_t kPointsPerRound = 2'000'000;
 constexpr double kMostNsPerSample = 5;
 
-// One plugin of a host that has, or has not, a metric cache behind its registry.
+// A host with one plugin, with or without a metric cache behind its registry.
 struct Host {
   explicit Host(bool with_store)
       : metrics("node", with_store ? &feed : nullptr), services{clock, {}, metrics, feed, hub, cgroups, board, {}, {}} {
@@ -43,7 +43,7 @@ struct Host {
   void append(std::uint32_t from, std::uint32_t n) {
     failures += table->append(abi, to_ns(clock.now()), &points[from], n, sizeof(koord_point)) != KOORD_OK;
   }
-  // The same without the ABI.
+  // Does the same without the ABI.
   void record(std::uint32_t from, std::uint32_t n) {
     const auto* first = reinterpret_cast<const metric::Point*>(&points[from]);
     failures += !metrics.record("bench", clock.now(), {first, n}).has_value();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole agent with every advisor that is built and on by default, at 100, 250 and 1,000 pods of three containers:
-// its CPU, against a bare loop over the two files that cost most (TOT), its memory, and both as they grow with the
-// pods. Needs root. Options: --seconds N (of each measurement, default 20), --pods N (number of pods).
+// The whole agent with every built advisor that is on by default, at 100, 250 and 1,000 pods of three containers.
+// Measures its CPU time compared with a bare loop over the two most expensive files (TOT), its memory, and how both
+// grow with the pods. Needs root. Options: --seconds N (per measurement, default 20), --pods N (number of pods).
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ std::vector<std::string> every_plugin() {
   return folders;
 }
 
-// CPU seconds of one pass over cumulative CPU and memory.stat of every cgroup, by kept descriptors.
+// Returns the CPU seconds of one pass over cumulative CPU and memory.stat of every cgroup, with kept descriptors.
 double bare_loop(const cgroup::Layout& layout, const bench::PodTree& tree) {
   const bool v1 = layout.version(Controller::cpuacct) == cgroup::Version::v1;
   std::vector<int> files;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AgentConnection: the TLS connection of one agent to koord-manager, with blocking calls, from an address of its own
-// choice: a server counts connections by address. Failures end the program.
+// AgentConnection: the TLS connection of one agent to koord-manager, with blocking calls. The local address can be
+// chosen, because a server counts connections by address. Failures end the program.
 #pragma once
 
 #include <arpa/inet.h>
@@ -51,7 +51,7 @@ class AgentConnection {
     if (!session_->write(request)) give_up("cannot encrypt");
     flush();
   }
-  // Reads more of the answer into it; returns when there is more.
+  // Reads more bytes of the answer into it. Blocks until some arrive.
   void read(std::string& answer) {
     const std::size_t before = answer.size();
     while (answer.size() == before) {
@@ -60,7 +60,7 @@ class AgentConnection {
       if (!read || (*read && answer.size() == before)) give_up("the manager closed a connection");
     }
   }
-  // Returns the answer to a request, which states its length.
+  // Returns the answer to a request. The answer must state its length.
   std::string ask(std::string_view request) {
     send(request);
     std::string answer;

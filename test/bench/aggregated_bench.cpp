@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aggregated API in one process without a network: 5,000 nodes with 30 pods each, and 500 with 250, report again
-// and again with bodies that differ, and two or ten watchers take each change. The CPU time of making the bodies is
-// measured apart. Memory: the growth of the process over the bytes of the stored texts.
+// The aggregated API in one process without a network: 5,000 nodes with 30 pods each, and 500 with 250, report
+// repeatedly with different bodies, and two or ten watchers read each change. The CPU time of making the bodies is
+// measured separately. Memory: the growth of the process relative to the bytes of the stored texts.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ using namespace koord::aggregated;
 
 namespace {
 
-constexpr double kTargetReports = 1000;  // a second on one core
+constexpr double kTargetReports = 1000;  // per second on one core
 constexpr double kTargetMemory = 1.5, kTargetFirstByteMs = 100;
 
 double resident_bytes() {
@@ -66,7 +66,7 @@ struct Cluster {
     for (int i = 0; i < count; ++i)
       watchers.push_back(api.answer(list_request("watch=true"), {.user = "watcher"}).stream);
   }
-  // One report of each node; watchers follow every 50 reports.
+  // Sends one report of each node. Watchers read after every 50 reports.
   void round(bench::NodeMetricBodies& generator) {
     for (int node = 0; node < generator.nodes(); ++node) {
       http::Request request;

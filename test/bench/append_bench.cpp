@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gain of a batch: one record() of 1,000 points is compared with 1,000 locked calls of one point each (AB2). The same
+// The gain of a batch: one record() of 1,000 points compared with 1,000 locked calls of one point each (AB2). The same
 // with 64 points, the batch that most advisors send.
 #include <algorithm>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a rise of prod usage to the withdrawal of batch CPU: a node in fake trees with a prod pod, a real agent that
-// reports directly, a real koord-manager, and the Node's status in the API server of the tests. In each round the pod
-// uses eight cores more from a random moment on. The agent and koord-manager have their defaults, apart from the time
-// for which koord-manager averages reports before it grants anything.
+// Measures the time from a rise of prod usage to the withdrawal of batch CPU, with a node in fake trees with one prod
+// pod, a real agent that reports directly, a real koord-manager, and the Node's status in the test API server. In each
+// round the pod uses eight more cores from a random time on. The agent and koord-manager have their defaults, except
+// for the time for which koord-manager averages reports before it grants anything.
 //   batch-shrink-bench [ROUNDS]
 #include <algorithm>
 #include <chrono>
@@ -32,7 +32,7 @@ constexpr int kCpus = 128, kRise = 8;  // cores
 constexpr int kMostRounds = 9;         // batch has 60 % of the CPUs
 constexpr auto kReportPeriod = 5s;     // the default
 constexpr auto kWithin = 10s;          // the target
-constexpr double kMostOfIt = 0.8;      // of the rise: a rest of less than 2 % of the batch CPU is not withdrawn
+constexpr double kMostOfIt = 0.8;      // of the rise: a remainder of less than 2 % of the batch CPU is not withdrawn
 
 [[noreturn]] void give_up(const std::string& failed) {
   std::fprintf(stderr, "the measurement has failed: %s\n", failed.c_str());
@@ -41,7 +41,7 @@ constexpr double kMostOfIt = 0.8;      // of the rise: a rest of less than 2 % o
 
 double seconds(Steady::duration time) { return std::chrono::duration<double>(time).count(); }
 
-// The counters of a node with one prod pod run on, as those of a kernel do.
+// A node with one prod pod. Its counters advance as those of a kernel do.
 class RunningNode {
  public:
   RunningNode() {
@@ -53,7 +53,7 @@ class RunningNode {
     });
   }
 
-  // From now on.
+  // Sets the usage from now on.
   void use(double cores) {
     write();
     const std::lock_guard lock(mutex_);
@@ -110,7 +110,7 @@ struct Rig {
     if (!eventually([&] { return batch_cores() > 0; }, 3min)) give_up("no batch CPU: " + manager->log());
   }
 
-  // Returns the batch CPU of the Node's status in the API server; 0: none.
+  // Returns the batch CPU of the Node's status in the API server; 0 without it.
   double batch_cores() {
     const std::string object = cluster.cluster.get("Node", "test-node").value_or("");
     const std::size_t allocatable = object.find("\"allocatable\"");
@@ -122,7 +122,7 @@ struct Rig {
         parse_uint(std::string_view(object).substr(digits, object.find_first_not_of("0123456789", digits) - digits));
     return milli ? static_cast<double>(*milli) / 1000 : 0;
   }
-  // Until each report of the last 20 s has shown the same use.
+  // Waits until each report of the last 20 s has had the same usage.
   void settle() {
     double last = 0;
     for (Steady::time_point since = Steady::now(); Steady::now() - since < 20s; std::this_thread::sleep_for(50ms))
@@ -139,7 +139,7 @@ struct Rig {
 };
 
 struct Round {
-  double first = 0, most = 0;  // seconds until some of the rise, and four fifths of it, were withdrawn
+  double first = 0, most = 0;  // seconds until the first part of the rise, and four fifths of it, were withdrawn
   double within = 0;           // the part that was withdrawn within the target
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How closely this kernel keeps to limits of block I/O that are set as qos-blkio's intents are: direct reads of a loop
-// device under a limit of bytes, and of operations, against the time that the limit says; and how fast they are without
-// one. Needs root.
+// Measures how exactly this kernel applies block I/O limits that are set like qos-blkio's intents: the time of direct
+// reads of a loop device under a limit of bytes, and of operations, compared with the time that the limit implies; and
+// the speed without a limit. Needs root.
 #include <fcntl.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ double seconds_of_reading(const RealCgroup& cgroup, const LoopDisk& disk) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Whole seconds, so that what the kernel lets through at once at the beginning counts little.
+// Takes whole seconds, so the burst that the kernel allows at the beginning has little effect.
 void measure(const std::string& name, const std::string& limit, double seconds_wanted, const RealCgroup& cgroup,
              const LoopDisk& disk) {
   const knob::KnobFiles files(*cgroup::Layout::detect(NodeRoots()), NodeRoots());

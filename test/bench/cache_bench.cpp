@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of the verdicts about caches: opening and reading them for 250 containers, what a switch between two
-// containers costs with them, and the analysis of a window. Software events stand for hardware events, so the
-// registers of a PMU are not part of it. Needs root.
+// The counters for verdicts about caches: opening and reading them for 250 containers, the additional cost of a switch
+// between two containers, and the analysis of a window. It uses software events instead of hardware events, so access
+// to PMU registers is not measured. Needs root.
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -64,7 +64,7 @@ double slab_kib() {
   return at == std::string::npos ? 0 : std::strtod(text.c_str() + at + 6, nullptr);
 }
 
-// One end of two processes on a CPU that wake each other.
+// One of two processes on a CPU that wake each other.
 [[noreturn]] void play(const Cgroups& cgroups, std::size_t i, int from, int to) {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -87,7 +87,7 @@ double cpu_seconds_of_children() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// CPU time of one switch between the processes of two cgroups, in ns.
+// Returns the CPU time of one switch between processes of two cgroups, in ns.
 double switch_ns(const Cgroups& cgroups) {
   std::array<int, 2> there{}, back{};
   if (::pipe(there.data()) != 0 || ::pipe(back.data()) != 0) return 0;
@@ -109,7 +109,7 @@ double median_switch_ns(const Cgroups& cgroups) {
   return median(std::move(all));
 }
 
-// Seconds for one window of 250 containers, of which the first ones have an alarm.
+// Returns the seconds for one window of 250 containers, the first `alarms` of them with an alarm.
 double analysis_seconds(int alarms) {
   analysis::CacheAnalysis analysis;
   Time at{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One collection cycle of cpu.usage, cpu.stat and memory.stat for pods of three containers, against a bare
-// pread loop over the same files, on cgroups of this kernel: by one caller, by two that want the same, from one kept
-// descriptor for each directory, and how many descriptors that takes (CY5). Needs root.
+// One collection cycle of cpu.usage, cpu.stat and memory.stat for pods of three containers, compared with a bare pread
+// loop over the same files, on cgroups of this kernel: with one caller, with two callers that read the same, with one
+// kept descriptor per directory, and the number of descriptors (CY5). Needs root.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -94,7 +94,7 @@ void measure(const Layout& layout, int pods) {
   std::size_t failed = 0;
   std::uint64_t reads_for_two = 0;
   char buffer[16384];
-  for (int round = 0; round < kRounds; ++round) {  // interleaved, so that all see the same machine
+  for (int round = 0; round < kRounds; ++round) {  // alternating, so all have the same conditions
     bare.push_back(cpu_seconds_of([&] {
       for (int fd : fds) failed += ::pread(fd, buffer, sizeof buffer, 0) <= 0 ? 1 : 0;
     }));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of a confined process of its own for a plugin: a tick of 64 samples (CH1) against the same in this process, and
-// against a bare exchange of two messages with another process, each after the other, because waking an idle CPU is
-// most of both; a restart after a crash (CH2), thirty such plugins at 1 Hz (CH3), and the memory of an idle one (CH4).
+// The cost of a confined process for a plugin: a tick of 64 samples (CH1) compared with a tick in this process, and
+// with a bare exchange of two messages with another process. They are measured one after another, because both consist
+// mostly of waking an idle CPU. Also a restart after a crash (CH2), thirty such plugins at 1 Hz (CH3), and the memory
+// of an idle one (CH4).
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ const std::string kScraper = bench::kBuild + "/test/core/child/scraper.so";
 
 const host::RunnerLimits kThirdParty{.third_party = true};
 
-// A process that returns each message.
+// A process that sends back each message.
 class Echo {
  public:
   Echo() {
@@ -63,7 +64,7 @@ class Echo {
 
 struct Bench : bench::ActorFixture {
   child::SnapshotImages images;
-  // A user of its own and Landlock, as far as this machine has them.
+  // A separate user and Landlock, if this machine supports them.
   child::Layers layers{{.first_uid = bench::kFirstUid, .uids = bench::kUids}};
   std::shared_ptr<const host::LoadedPlugin> in_child =
       *child::load_in_child({bench::kPluginHost, images, nullptr, &layers}, bench::kActor, manifest, file, kThirdParty);
@@ -92,7 +93,7 @@ struct Bench : bench::ActorFixture {
                quantile(exchanges, 0.99));
   }
 
-  // From the crash to the first tick of the next session, without the delay of the supervisor.
+  // Measures the time from a crash to the first tick of the next session, without the supervisor's delay.
   void restart() {
     std::vector<double> took;
     for (int i = 0; i < 100; ++i) {
@@ -114,7 +115,7 @@ struct Bench : bench::ActorFixture {
     double before = bench::cpu_seconds() + cpu_of_children();
     for (int tick = 0; tick < kTicks; ++tick)
       for (auto& one : all) one->tick(host.clock());
-    double both = (bench::cpu_seconds() + cpu_of_children() - before) / kTicks;  // a second's worth
+    double both = (bench::cpu_seconds() + cpu_of_children() - before) / kTicks;  // for one second
     std::printf("CH3 thirty plugins at 1 Hz                    %8.3f %% of a core  target <= 1\n", both * 100);
   }
 
@@ -125,7 +126,8 @@ struct Bench : bench::ActorFixture {
                 bench::memory_mib(idle->process(), "Private_"));
   }
 
-  // Cost of a scrape of a thousand samples in calls of the plugin: all in one message, and each in one of its own.
+  // Measures a scrape of a thousand samples in the plugin's calls: all samples in one message, and one message for
+  // each.
   void map_samples() {
     const load::Manifest scraper = *load::read_manifest(kScraper);
     const FileVersion stamp = *load::stamp_of(kScraper);
@@ -147,7 +149,7 @@ struct Bench : bench::ActorFixture {
     runner->destroy();
   }
 
-  // Seconds on a CPU of the children's first threads, which make the calls.
+  // Returns the CPU seconds of the children's first threads, which make the calls.
   static double cpu_of_children() {
     double sum = 0;
     for (int pid : bench::child_processes()) {

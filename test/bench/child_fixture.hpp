@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixture of the benchmarks of child processes: starts the test plugin `actor` on a fake node and times its calls.
+// Fixture for benchmarks of child processes: starts the test plugin `actor` on a fake node and measures its calls.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace koord::bench {
 inline const std::string kBuild = std::getenv("KOORD_BUILD") ? std::getenv("KOORD_BUILD") : ".";
 inline const std::string kPluginHost = kBuild + "/core/plugin_host/koord-plugin-host";
 inline const std::string kActor = kBuild + "/test/core/child/actor.so";
-// Nothing is listed below the first uid in any user database.
+// User databases usually have no entries in this range.
 inline constexpr std::uint32_t kFirstUid = 2'000'100'000, kUids = 10;
 
 template <class Work>
@@ -41,7 +41,7 @@ inline double quantile(std::vector<double> values, double p) {
   return values[static_cast<std::size_t>(p * static_cast<double>(values.size() - 1))];
 }
 
-// The process ids of all children of this process.
+// Returns the process ids of all children of this process.
 inline std::vector<int> child_processes() {
   std::vector<int> pids;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -51,7 +51,7 @@ inline std::vector<int> child_processes() {
   return pids;
 }
 
-// Sums the lines of /proc/PID/smaps_rollup that begin so, in MiB.
+// Returns the sum of the lines of /proc/PID/smaps_rollup with this prefix, in MiB.
 inline double memory_mib(int pid, const std::string& prefix) {
   std::ifstream rollup("/proc/" + std::to_string(pid) + "/smaps_rollup");
   double kib = 0;
@@ -60,7 +60,7 @@ inline double memory_mib(int pid, const std::string& prefix) {
   return kib / 1024;
 }
 
-// An instance that is ready to tick.
+// An initialised instance that can tick.
 class RunningPlugin {
  public:
   RunningPlugin(std::unique_ptr<service::PluginContext> context, const host::LoadedPlugin& plugin,
@@ -86,7 +86,7 @@ struct ActorFixture {
   load::Manifest manifest = *load::read_manifest(kActor);
   FileVersion file = *load::stamp_of(kActor);
 
-  // Starts it with a part of test/core/child/plugins/actor.cpp.
+  // Starts it with this role of test/core/child/plugins/actor.cpp.
   std::unique_ptr<RunningPlugin> start(const host::LoadedPlugin& plugin, const host::RunnerLimits& limits,
                                        const std::string& part) {
     return std::make_unique<RunningPlugin>(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One whole collection cycle of advisor-pod-resource, the plugin itself on the host's real services: read, compute,
-// registry and metric cache. Against a bare loop over the same kernel files (CY1), an open-read-close loop (CY2), and
-// itself with ten times the pods (CY3); and once more with memory.stat each 5 s, as the agent has it. Needs root.
+// One whole collection cycle of advisor-pod-resource with the host's real services: read, compute, registry and metric
+// cache. Compared with a bare loop over the same kernel files (CY1), with an open-read-close loop (CY2), and with
+// itself at ten times the pods (CY3). Also with memory.stat each 5 s, as in the agent. Needs root.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kRounds = 21;
 
-// A node with the machine's own cgroup tree; the rest of it is empty.
+// Returns a fake node with the cgroup tree of this machine. Its other trees are empty.
 std::unique_ptr<test::FakeNode> node_with_real_cgroups() {
   auto node = std::make_unique<test::FakeNode>();
   node->remove("cgroup");
@@ -31,7 +31,7 @@ std::unique_ptr<test::FakeNode> node_with_real_cgroups() {
 std::vector<std::string> kernel_files(const cgroup::Layout& layout, const PodTree& tree) {
   bool v1 = layout.version(Controller::cpuacct) == cgroup::Version::v1;
   std::vector<std::string> files;
-  for (std::size_t i = 1; i < tree.cgroups().size(); ++i) {  // 0 is the folder of all
+  for (std::size_t i = 1; i < tree.cgroups().size(); ++i) {  // 0 is the folder of all pods
     const std::string& dir = tree.cgroups()[i];
     files.push_back(layout.directory(Controller::cpuacct, dir) + (v1 ? "/cpuacct.usage" : "/cpu.stat"));
     files.push_back(layout.directory(Controller::memory, dir) + "/memory.stat");
@@ -41,7 +41,7 @@ std::vector<std::string> kernel_files(const cgroup::Layout& layout, const PodTre
 
 int open_file(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
 
-// Median ms of CPU of a cycle of ours; prints it against the two loops.
+// Returns the median CPU time of the plugin's cycle in ms. Prints it with that of the two loops.
 double measure(const cgroup::Layout& layout, int pods) {
   PodTree tree(layout, pods);
   auto node = node_with_real_cgroups();
@@ -73,7 +73,7 @@ double measure(const cgroup::Layout& layout, int pods) {
     host.clock().advance(std::chrono::seconds(1));
     double seldom = cpu_seconds_of([&] { failed += advisor.collect() != KOORD_OK; });
     host.services().cgroups.set_costly_period({});
-    if (round < 0) continue;  // the first cycles open files and make series
+    if (round < 0) continue;  // the first cycles open files and create series
     as_configured.push_back(seldom * 1e3);
     ours.push_back(cycle * 1e3);
     bare.push_back(loop * 1e3);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading an exposition against finding its lines: a page as a node exporter gives it, in text and in OpenMetrics.
+// Parsing an exposition compared with finding its lines: a page like a node exporter's, in the text format and in
+// OpenMetrics.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ namespace {
 constexpr std::size_t kRounds = 9;
 constexpr std::size_t kLeastMbPerSecond = 100;
 
-// About 1 MB: gauges with few labels, counters with several, histograms.
+// Returns about 1 MB: gauges with few labels, counters with several, histograms.
 std::string page(Syntax syntax) {
   const bool om = syntax == Syntax::open_metrics;
   std::string text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Failover of koord-manager: the leader gets SIGKILL while agents report through the aggregator. Measures the time
-// until the other replica has taken a report, and until it answers a read. A figure has the time of one curl in it.
+// until the other replica has accepted a report, and until it answers a read. Each result includes the time of one
+// curl.
 //   failover-bench [NODES [ROUNDS]]
 #include <chrono>
 #include <csignal>
@@ -29,7 +30,7 @@ double seconds_since(Steady::time_point begin) { return std::chrono::duration<do
   std::exit(1);
 }
 
-// Returns whether both came within a minute.
+// Returns whether both happened within a minute.
 bool measure(const ManagerCluster& cluster, Replica& leader, const Replica& other, int round) {
   const std::string node = cluster.nodes().front(), path = kNodeMetricPath + "/" + node;
   const Steady::time_point killed = Steady::now();

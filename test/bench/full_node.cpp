@@ -26,7 +26,7 @@ constexpr const char* kSlo = R"({
                   "ioCfg": {"readBPS": 1048576, "ioWeightPercent": 60}}]}}}})";
 
 using File = std::pair<const char*, const char*>;
-// The files of each cgroup.
+// The files of each cgroup, with their content.
 constexpr File kFiles[] = {
     {"cgroup.threads", ""},
     {"cpu.max", "300000 100000\n"},
@@ -117,10 +117,10 @@ void FullNode::write_files(Kernel kernel) {
   node_.write("proc/meminfo", "MemTotal:       65536000 kB\nMemAvailable:   32768000 kB\n");
   node_.write("proc/sys/vm/min_free_kbytes", "67584\n");
   node_.write("proc/sys/vm/watermark_scale_factor", "10\n");
-  // Caches only: a file that is not the kernel's keeps what was written last, not a line each.
+  // The schemata have no line MB: a kernel changes one line at each write, but a plain file keeps only the last write.
   node_.write("resctrl/schemata", "L3:0=7ff;1=7ff\n");
   node_.write("resctrl/info/L3/cbm_mask", "7ff\n");
-  node_.write("resctrl/info/L3/num_closids", "512\n");  // a group for each pod
+  node_.write("resctrl/info/L3/num_closids", "512\n");  // enough for a group per pod
   const auto add_group = [&](const std::string& name) {
     node_.write("resctrl/" + name + "/schemata", "L3:0=7ff;1=7ff\n");
     node_.write("resctrl/" + name + "/tasks", "");
@@ -141,7 +141,7 @@ void FullNode::publish() {
   for (int cpu = 0; cpu < 64; ++cpu)
     topology.cpus.push_back({.cpu = cpu, .core = cpu / 2, .socket = cpu / 32, .numa_node = cpu / 32, .online = true});
   host_->hub().publish({.node = about, .pods = pods_, .node_slo = kSlo, .topology = topology});
-  pods_ = host_->hub().current()->pods;  // with their handles
+  pods_ = host_->hub().current()->pods;  // these have handles
 }
 
 void FullNode::pass_second() {

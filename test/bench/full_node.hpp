@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FullNode: a node with 250 pods of three containers, as benchmarks of strategies want one: its cgroup tree, proc, sys
-// and resctrl are real files, each pod has annotations, the NodeSLO switches everything on, and each second something
-// is measured.
+// FullNode: a node with 250 pods of three containers for benchmarks of strategies. Its trees (cgroup, proc, sys,
+// resctrl) are plain files, each pod has annotations, and the NodeSLO enables everything. Samples are added each
+// second.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@ inline constexpr int kPods = 250, kContainersOfPod = 3;
 
 enum class Kernel {
   mainline,    // cgroup v2
-  every_knob,  // and all files that some vendor's kernel has
+  every_knob,  // plus all files of vendors' kernels
 };
 
 class FullNode {
@@ -25,9 +25,9 @@ class FullNode {
 
   test::FakeHost& host() { return *host_; }
   NodeRoots roots() const { return node_.roots(); }
-  static std::string_view slo();  // the NodeSLO's spec
+  static std::string_view slo();  // returns the NodeSLO's spec
 
-  // A second later: the advisors' measurements then, each time the same.
+  // Advances the clock by a second and adds the advisors' samples, which are the same each time.
   void pass_second();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatch of one container to all hooks of this build, until the composed values of the answer: against handing as
-// many empty tasks to the same number of workers and waiting for each.
+// The dispatch of one container to all hooks of this build, up to the composed values of the answer. Compared with
+// passing as many empty tasks to the same number of workers and waiting for each.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -34,7 +34,7 @@ double percentile(std::vector<double> values, double p) {
   return values[static_cast<std::size_t>(std::ceil(p * static_cast<double>(values.size()))) - 1];
 }
 
-// Microseconds of each call.
+// Returns the microseconds of each call.
 template <class Work>
 std::vector<double> microseconds_of(const Work& work) {
   std::vector<double> all;

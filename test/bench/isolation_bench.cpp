@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of isolation: calls with the CPU time of the agent charged to the plugin against the same calls uncharged (IS1,
-// IS2); start (IS3) and memory (IS4) of a child with all layers of this node against one that has only the filter of
-// system calls. Needs root for all layers; prints which are missing.
+// The cost of isolation. Compares calls for which the agent's CPU time is charged to the plugin with the same calls
+// uncharged (IS1, IS2), and the start (IS3) and memory (IS4) of a child with all isolation layers of this node with
+// those of a child that has only the system call filter. Needs root for all layers; prints the missing ones.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -38,8 +38,8 @@ const auto libc_clock_gettime = reinterpret_cast<ClockGettime>(::dlsym(RTLD_NEXT
 
 }  // namespace
 
-// Replaces libc's in this program. While `charging` is off, the CPU time of threads stands still and is read without a
-// system call. These reads are the whole cost of charging, apart from some additions.
+// Replaces libc's function in this program. While `charging` is off, a thread's CPU time does not advance and is read
+// without a system call. These reads are the whole cost of charging, except for some additions.
 extern "C" int clock_gettime(clockid_t id, timespec* time) noexcept {
   thread_local timespec last{};
   const ClockGettime libc =
@@ -52,7 +52,7 @@ extern "C" int clock_gettime(clockid_t id, timespec* time) noexcept {
 
 namespace {
 
-// Directory of the plugins' state, which a user of its own needs.
+// The directory of the plugins' state, which a plugin's own user needs.
 class StateDirectory {
  public:
   StateDirectory() {
@@ -78,7 +78,7 @@ struct Bench : bench::ActorFixture {
   cgroup::Layout layout = *cgroup::Layout::detect(NodeRoots());
   child::SnapshotImages images;
   child::Layers layers{{.state_directory = directory.state(), .first_uid = bench::kFirstUid, .uids = bench::kUids}};
-  // Limits that no measure here meets.
+  // Limits that no measurement reaches.
   const host::RunnerLimits limits{.memory_bytes = 256 << 20, .cpu_millis = 4000, .processes = 64, .third_party = true};
   std::shared_ptr<const host::LoadedPlugin> confined = load(&layout, &layers, limits);
   std::shared_ptr<const host::LoadedPlugin> unconfined = load(nullptr, nullptr, {});
@@ -86,7 +86,7 @@ struct Bench : bench::ActorFixture {
 
   std::shared_ptr<const host::LoadedPlugin> load(const cgroup::Layout* cgroups, child::Layers* all,
                                                  const host::RunnerLimits& bounds) {
-    manifest.id = "koord-test-bench";  // also names the cgroup
+    manifest.id = "koord-test-bench";  // the cgroup has this name, too
     return *child::load_in_child({bench::kPluginHost, images, cgroups, all}, bench::kActor, manifest, file, bounds);
   }
 
@@ -97,7 +97,7 @@ struct Bench : bench::ActorFixture {
     return start(*unconfined, {}, part);
   }
 
-  // Ticks of one child, every second one uncharged.
+  // Measures ticks of one child, alternately charged and uncharged.
   void compare_charging(const char* name, const std::string& part, int pairs, int calls_per_tick) {
     auto running = start_confined(part);
     std::vector<double> charged, uncharged;
@@ -106,13 +106,13 @@ struct Bench : bench::ActorFixture {
       (charging ? charged : uncharged).push_back(wall_us([&] { running->tick(host.clock()); }) / calls_per_tick);
     }
     charging = true;
-    // The fastest tenth: other programs disturb it least.
+    // Compares the fastest tenth, which other programs disturb least.
     const double ours = quantile(charged, 0.1), other = quantile(uncharged, 0.1);
     bench::print_ratio(name, ours, "uncharged", other, "us", kMostChargeRatio);
     failures += ours > other * (kMostChargeRatio + kNoise);
   }
 
-  // From the start of the process to the end of its first tick.
+  // Measures from the start of the process to the end of its first tick.
   void start_of_a_child() {
     constexpr int kStarts = 200;
     std::vector<double> with, without;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An update of the kept answers of two hooks for 250 pods of three containers with nothing new, on cgroups of this
-// kernel: not one write, and at most 5 ms; against the first update, which asks about all and writes. Needs root.
+// An update of the stored answers of two hooks for 250 pods of three containers without a change, on cgroups of this
+// kernel: must make no write and take at most 5 ms. Compared with the first update, which asks about all containers and
+// writes. Needs root.
 #include <unistd.h>
 
 #include <chrono>
@@ -21,7 +22,7 @@ namespace {
 constexpr int kPods = 250, kRounds = 21;
 constexpr double kMostMs = 5;
 
-// Counts what is announced before it is written.
+// Counts the originals that are announced before each write.
 struct CountedOriginals final : knob::MemoryOriginals {
   std::size_t writes = 0;
   Result<void> keep(std::span<const knob::Original> originals) override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of the safe handling of knobs, on cgroups of this kernel: 1,000 quotas that change, written in order, read back
-// and kept on disk, against 1,000 bare writes (at most 250 ms beyond); and rounds of a strategy for 250 pods of three
-// containers without a change (at most 10 ms, and not one write). Needs root.
+// The cost of safe knob writes on cgroups of this kernel. 1,000 changed quotas are written in order, read back and
+// stored on disk; this may take at most 250 ms more than 1,000 bare writes. A round of a strategy for 250 pods of three
+// containers without a change may take at most 10 ms and must make no write. Needs root.
 #include <unistd.h>
 
 #include <chrono>
@@ -35,7 +35,7 @@ double ms_of(Work&& work) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The pods' containers and their pods: 1,000 cgroups.
+// Returns the pods and their containers: 1,000 cgroups.
 std::vector<std::string> cgroups_of(const PodTree& tree) { return {tree.cgroups().begin() + 1, tree.cgroups().end()}; }
 
 std::string quota(int round) { return std::to_string(50000 + round % 7 * 5000) + " 100000"; }
@@ -48,7 +48,7 @@ std::vector<Order> orders_for(const std::vector<std::string>& dirs, int round) {
   return orders;
 }
 
-// The same files, with the same values, one write each.
+// Writes the same values to the same files, with one write each.
 double bare_ms(const KnobFiles& files, const std::vector<std::string>& dirs, int round) {
   const Knob& knob = *find_knob("cpu.max");
   const Texts texts = *files.texts_of(knob, *parse_value(knob, quota(round)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kube::Client on loopback. Requests one after the other over a kept connection against a new connection for each, in
-// CPU time of ours and in wall time, which has the test server's share in it (KC1, KC2). A list of 32 MB against the
-// client that blocks, which reads it in one go (KC3, wall time, openssl s_server).
+// kube::Client on loopback. Compares requests over a kept connection with a new connection for each, in CPU time of
+// this process and in wall time, which includes the test server's time (KC1, KC2). Compares a list of 32 MB with the
+// blocking client, which reads it in one piece (KC3, wall time, openssl s_server).
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -92,7 +92,7 @@ void measure_requests() {
               1e3 / bench::median(kept_wall), 1e3 / bench::median(new_wall));
 }
 
-// openssl s_server, which answers "/list" with this many bytes.
+// Runs openssl s_server, which answers "/list" with this many bytes.
 struct ListServer {
   ListServer() {
     std::string pattern = (std::filesystem::temp_directory_path() / "koord-test-XXXXXX").string();

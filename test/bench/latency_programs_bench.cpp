@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overhead of the latency advisors' programs on the events that they trace, and on others: switches between threads,
-// new processes, direct reads of a disk, reclaim at a memory limit. In each round every variant does the same work four
-// times, of which the shortest is its time; the order alternates. The result is the median over the rounds of a
-// variant's time to that of none.
+// The overhead of the latency advisors' BPF programs for the events that they trace, and for others: switches between
+// threads, new processes, direct reads of a disk, reclaim at a memory limit. In each round every variant does the same
+// work four times; the shortest time counts. The order alternates. The result is the median over the rounds of a
+// variant's time divided by the time without a program.
 //
 // usage: latency_programs-bench [ROUNDS]    default 7, some 30 s
 #include <fcntl.h>
@@ -62,7 +62,7 @@ T must(koord::Result<T> result) {
 
 CgroupTree tree_of(const char* controller) { return must(CgroupTree::find(controller, "/sys/fs/cgroup", "/proc")); }
 
-// The programs run as long as it exists.
+// The BPF programs run while this object exists.
 using Running = std::shared_ptr<void>;
 
 Running sched() {
@@ -91,10 +91,10 @@ Running memory_blame() {
 struct Variant {
   std::string name;
   Running (*start)();
-  double target;  // of its time to that of none
+  double target;  // of the time divided by the time without a program
 };
 
-// Time for a piece of work; nothing where it cannot be done.
+// A kind of work. Its function returns the time, or nullopt if this machine cannot do the work.
 struct Work {
   std::string name;
   std::function<Seconds()> run;
@@ -128,8 +128,7 @@ bool read_direct(const LoopDisk& disk) {
   return true;
 }
 
-// The limit makes the reader reclaim for most of what it reads. The memory of the v1 hierarchy takes no real-time
-// threads.
+// The limit makes the reader reclaim for most of its reads. A memory cgroup of v1 accepts no real-time threads.
 bool read_at_limit(const LoopDisk& disk) {
   const RealCgroup cgroup("bench-limit");
   cgroup.limit_memory(kLimit);
@@ -172,7 +171,7 @@ Seconds shortest_of(int n, const std::function<Seconds()>& run) {
   return shortest;
 }
 
-// One round of none and all variants, as times.
+// Returns the times of one round: without a program, then for each variant.
 std::optional<std::vector<double>> round_of(const Work& work, std::size_t first) {
   const std::size_t n = work.variants.size() + 1;
   std::vector<double> times(n);

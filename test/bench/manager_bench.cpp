@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord-manager under load: the real program, over TLS, with one connection and one token for each node, bodies that
-// differ, two watchers and an API server of the tests. This process makes the load; its CPU time is shown apart.
-// Afterwards a hundred nodes send the same bodies, at the same rate, first to koord-manager and then as a status of the
-// custom resource to the API server of the tests, which is a program in Python without etcd.
+// koord-manager under load: the real program over TLS with one connection and one token per node, different bodies, two
+// watchers and a test API server. This process makes the load; its CPU time is shown separately. Afterwards a hundred
+// nodes send the same bodies at the same rate first to koord-manager, and then as a status of the custom resource to
+// the test API server, which is a Python program without etcd.
 //   manager-bench [NODES [PODS [WATCHERS [SECONDS [GATES]]]]]
-// GATES: those of the manager, such as "BatchResources: false".
+// GATES: feature gates of the manager, such as "BatchResources: false".
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,10 +35,10 @@ using Steady = std::chrono::steady_clock;
 
 const std::string kCustomResourcePath = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics";
 constexpr auto kPeriod = 5s;
-constexpr int kComparedNodes = 100;    // the API server of the tests takes no more
-constexpr int kThreads = 2;            // that send reports
-constexpr int kLists = 101;            // one after the other
-constexpr int kNodesOfAddress = 1000;  // the manager allows 2,048 connections of an address
+constexpr int kComparedNodes = 100;    // the limit of the test API server
+constexpr int kThreads = 2;            // threads that send reports
+constexpr int kLists = 101;            // requested one after another
+constexpr int kNodesOfAddress = 1000;  // the manager allows 2,048 connections per address
 constexpr double kTargetP99Ms = 20, kTargetMemory = 1.5, kTargetFirstByteMs = 100;
 
 struct Size {
@@ -50,7 +50,8 @@ double ms(Steady::duration d) { return std::chrono::duration<double, std::milli>
 
 const char* verdict(bool holds) { return holds ? "ok" : "MISSED"; }
 
-// CPU seconds and anonymous resident bytes of a server: pages of its code come and go with the first calls.
+// CPU seconds and anonymous resident bytes of a server. Its file-backed pages are not counted, because they change with
+// the first calls.
 struct Use {
   explicit Use(pid_t process) {
     std::ifstream stat("/proc/" + std::to_string(process) + "/stat"),
@@ -71,7 +72,7 @@ struct Use {
 struct Receiver {
   std::uint16_t port = 0;
   http::TlsOptions tls;
-  bool is_api_server = false;  // it has them as custom resources
+  bool is_api_server = false;  // it stores reports as custom resources
 };
 
 // The agents of every kThreads-th node.
@@ -84,11 +85,11 @@ class Agents {
                                                                receiver.port, receiver.tls));
   }
 
-  // One report of each node, without a pause.
+  // Sends one report of each node, without pauses.
   void fill() {
     for (int i = 0; i < count(); ++i) report(i);
   }
-  // A report of each node in each period, each at its own time.
+  // Sends one report of each node in each period, at different times.
   void run(Steady::time_point begin, Steady::time_point end) {
     times.clear();
     for (auto round = begin; round < end; round += kPeriod)
@@ -101,7 +102,7 @@ class Agents {
   }
 
   std::vector<double> times;  // of reports, in ms
-  Steady::duration behind{};  // the generator itself, at most
+  Steady::duration behind{};  // the largest delay of the generator itself
 
  private:
   int count() const { return static_cast<int>(connections_.size()); }
@@ -120,7 +121,7 @@ class Agents {
     return "PUT " + kNodeMetricPath + rest_of_request(node, body.size()) +
            "Content-Type: application/json\r\nContent-Encoding: gzip\r\nPrefer: return=minimal\r\n\r\n" + body;
   }
-  // As the agent writes it: plain, because API servers read no gzip.
+  // Makes a request as the agent does, but uncompressed, because API servers read no gzip.
   std::string patch_request(int node) {
     std::string body = bodies_.body(node);
     body.replace(body.find("metrics.koordetector.sh"), std::string_view("metrics.koordetector.sh").size(),
@@ -201,7 +202,7 @@ struct Load {
   std::vector<std::unique_ptr<ChildProcess>> watchers;
 };
 
-// Sorted.
+// Returns the times in ascending order.
 std::vector<double> times_of(const Load& load) {
   std::vector<double> times;
   for (const auto& one : load.agents) times.insert(times.end(), one->times.begin(), one->times.end());
@@ -235,7 +236,7 @@ void print_memory(const Load& load, double idle) {
 
 void print_list(const Load& load) {
   const auto reader = load.reader();
-  (void)reader->ask(load.read_request("/" + NodeMetricBodies::name(0)));  // its user is known then
+  (void)reader->ask(load.read_request("/" + NodeMetricBodies::name(0)));  // afterwards the server knows this user
   std::vector<double> first, whole;
   std::string answer;
   for (int i = 0; i < kLists; ++i) {
@@ -278,7 +279,7 @@ void measure(const Size& size) {
 }
 
 struct Cost {
-  double cpu_ms = 0, p50 = 0, p99 = 0;  // of a report
+  double cpu_ms = 0, p50 = 0, p99 = 0;  // per report
 };
 
 Cost cost_of(Load& load, pid_t server) {

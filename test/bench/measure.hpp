@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions shared by the benchmarks: CPU time of a piece of work, medians, and the one form of their lines.
+// Shared by the benchmarks: CPU time of a piece of work, medians, and the common output format.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace koord::bench {
 
-// CPU seconds of this process.
+// Returns the CPU seconds of this process.
 inline double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -30,7 +30,7 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-// "name  ours 1.234 ms  bare pread loop 1.000 ms  ratio 1.23  target <= 1.3"
+// Prints "name  ours 1.234 ms  bare pread loop 1.000 ms  ratio 1.23  target <= 1.3".
 inline void print_ratio(const std::string& name, double ours, const char* reference_name, double reference,
                         const char* unit, double target) {
   std::printf("%-44s ours %10.3f %s  %s %10.3f %s  ratio %6.2f  target <= %.2f\n", name.c_str(), ours, unit,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the real agent: idle, and with all advisors that are on by default at 250 pods × 3 containers. Resident and
-// anonymous memory stand beside the bare minimum, a ring of doubles and a ring of times for each series. With heaptrack
-// installed (it is not needed), a second run shows which part of the agent allocated the heap. Needs root. Arguments:
-// how many seconds to wait before measuring (30), and the number of pods (250).
+// Memory of the real agent: idle, and with all default advisors at 250 pods × 3 containers. Prints resident and
+// anonymous memory beside the minimum: a ring of values and a ring of times for each series. If heaptrack is installed
+// (optional), a second run shows which part of the agent allocated the heap. Needs root. Arguments: the seconds to wait
+// before measuring (30), and the number of pods (250).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kPreload = "/usr/lib/heaptrack/libheaptrack_preload.so";
 constexpr const char* kInterpret = "/usr/lib/heaptrack/libexec/heaptrack_interpret";
-// Rows that an advisor with the usual period of one second fills in five minutes.
+// The rows that an advisor with the usual period of one second adds in five minutes.
 constexpr double kRingRows = 320;
 
 std::vector<std::string> advisors() {
@@ -55,7 +55,7 @@ void print_footprint(const char* title, AgentProcess& agent, int seconds) {
   std::fflush(stdout);
 }
 
-// The namespace below koord of the innermost frame that has one: "store", "metric", "state"; "plugin" for a
+// Returns the namespace below koord of the innermost frame that has one: "store", "metric", "state"; "plugin" for a
 // plugin's own code.
 std::string owner_of(std::string_view stack) {
   static constexpr std::string_view kPrefix = "koord::";
@@ -94,7 +94,7 @@ void trace_heap(int seconds) {
   agent.run_by({"env", std::string("LD_PRELOAD=") + kPreload, "DUMP_HEAPTRACK_OUTPUT=" + trace});
   if (!agent.start()) std::exit(1);
   std::this_thread::sleep_for(std::chrono::seconds(seconds));
-  agent.kill();  // it frees nothing, so the trace says what was in use
+  agent.kill();  // kill() frees no memory, so the trace shows the memory in use
   const std::string command = std::string(kInterpret) + " < " + trace + " > " + trace +
                               ".data 2>&1 && heaptrack_print -f " + trace + ".data -F " + stacks +
                               " --flamegraph-cost-type leaked -p 0 -a 0 -T 0 -l 0";

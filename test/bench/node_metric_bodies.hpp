@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeMetricBodies: the bodies of reports of many nodes, each with other numbers.
+// NodeMetricBodies: the bodies of reports of many nodes, with different numbers in each.
 #pragma once
 
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Synchronize of a full node (250 pods, 500 containers) against copying its bytes: without large annotations in one
-// message, and with 256 KiB of unused annotations on each pod in parts, as runtimes since NRI 0.7 send it.
+// A Synchronize of a full node (250 pods, 500 containers), compared with copying its bytes: in one message without
+// large annotations, and in parts with 256 KiB of unused annotations on each pod, as runtimes since NRI 0.7 send it.
 #include <malloc.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kPods = 250;
 constexpr std::size_t kContainersOfPod = 2;
 constexpr std::size_t kRounds = 9;
-constexpr std::size_t kBlock = 64 << 10;  // of a read from the socket
+constexpr std::size_t kBlock = 64 << 10;  // of one read from the socket
 
 void write_pod(Writer& pod, std::size_t number, const std::string& annotation) {
   pod.text(1, std::string(60, 'a') + std::to_string(number));
@@ -47,7 +47,7 @@ void write_container(Writer& container, std::size_t pod) {
   }
 }
 
-// The bytes on the socket.
+// Returns the bytes on the socket.
 std::string synchronize_bytes(std::size_t annotation_size, std::size_t pods_of_part) {
   const std::string annotation(annotation_size, 'x');
   std::string bytes;
@@ -73,10 +73,10 @@ struct Handler : Events {
     done({});
   }
 
-  std::size_t allocated = 0;  // in the process, while the handler has all pods
+  std::size_t allocated = 0;  // by the process, while the handler has all pods
 };
 
-// Returns how much more memory is in use when the handler has all pods.
+// Returns the additional memory in use while the handler has all pods.
 std::size_t synchronize(const std::string& bytes) {
   event::Loop loop;
   SystemClock clock;

@@ -46,7 +46,7 @@ std::vector<state::Pod> PodTree::pods() const {
 void PodTree::add(const std::string& cgroup) {
   for (const std::string& tree : layout_.workload_trees()) {
     std::filesystem::create_directory(tree + '/' + cgroup);
-    // On v2 only: v1 has no such file.
+    // Only v2 has this file.
     (void)write_value(tree + '/' + cgroup + "/cgroup.subtree_control", "+cpu +memory").has_value();
   }
   cgroups_.push_back(cgroup);

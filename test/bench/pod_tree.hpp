@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PodTree: cgroups of this machine's kernel shaped like pods of three containers, removed with the object.
+// PodTree: cgroups of this machine's kernel, as for pods of three containers. Removed with the object.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ class PodTree {
   PodTree(const PodTree&) = delete;
   PodTree& operator=(const PodTree&) = delete;
 
-  // Pods and containers, each before what is inside of it; relative to the hierarchies' roots.
+  // Returns pods and containers, parents first, relative to the hierarchies' roots.
   const std::vector<std::string>& cgroups() const { return cgroups_; }
-  // The pods of the tree, as a source of state reports them.
+  // Returns the pods of the tree as a source of state reports them.
   std::vector<state::Pod> pods() const;
 
  private:

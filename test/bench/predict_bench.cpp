@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One training of a node with 250 pods that are sampled each second, all of it: asking the metric cache, learning,
-// cutting out the percentiles; what could be lent; a checkpoint. Beside it the least that a training could be: the 90th
-// percentile of each pod's minute in an array, and one addition to a bucket. And how much memory the models take.
+// One whole training of a node with 250 pods with one sample per second: the query of the metric cache, learning,
+// percentiles; also the resources that could be lent, and a checkpoint. Compared with the least work of a training: the
+// 90th percentile of each pod's minute in an array, and one addition to a bucket. Also measures the models' memory.
 #include <malloc.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void require(bool well, const char* what) {
   std::exit(1);
 }
 
-// Pods with a usage that varies by a factor of some ten.
+// Pods with a usage that varies about tenfold.
 struct Node {
   ManualClock clock;
   std::unique_ptr<store::Store> store = *store::Store::open({}, clock);
@@ -73,7 +73,7 @@ struct Node {
   }
 };
 
-// The least: an array of samples, its 90th percentile, a bucket.
+// Measures the least work: an array of samples, its 90th percentile, a bucket.
 double bare_seconds(Node& node) {
   std::vector<std::array<double, kSeconds>> minutes(2 * (kPods + 1));
   for (auto& minute : minutes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of a NodeMetric with 250 pods and four windows, from a metric cache on disk that has had a sample of each
-// series a second for half an hour: CPU time against a loop that only adds up and sorts the same numbers, in vectors of
-// its own.
+// The status of a NodeMetric with 250 pods and four windows, from a metric cache on disk with half an hour of samples,
+// one per second and series. Compares the CPU time with that of a loop that only adds and sorts the same numbers in
+// vectors.
 #include <unistd.h>
 
 #include <algorithm>
@@ -99,7 +99,7 @@ struct Node {
     if (!report.refusal.empty() || report.status.pods.size() != kPods) std::abort();
     return to_json(report.status).size();
   }
-  // A report to koord-manager, with all that a changed one costs.
+  // Makes a report to koord-manager, with the whole cost of a changed report.
   std::size_t direct() {
     state::NodeMetricSpec of_manager = spec;
     of_manager.aggregate = 10s;

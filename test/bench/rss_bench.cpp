@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the real agent with the three advisors (LD2), and how much of it each pod of three containers adds (LD3).
-// In MiB of resident memory, against a process that does nothing. Needs root. `--steady` waits eleven minutes for the
-// rings of 250 pods to fill.
+// Memory of the real agent with the three advisors (LD2), and the additional memory for each pod of three containers
+// (LD3). In MiB of resident memory, compared with an idle process. Needs root. `--steady` waits eleven minutes until
+// the rings of 250 pods are full.
 #include <unistd.h>
 
 #include <cstdio>
@@ -34,7 +34,7 @@ struct Footprint {
   double series = 0;
 };
 
-// Measures after a few ticks of all advisors and a scrape. With `steady`: after the rings have grown to five minutes.
+// Measures after a few ticks of all advisors and a scrape; with `steady`, after the rings have grown to five minutes.
 Footprint agent_footprint(std::string_view config, const std::vector<std::string>& advisors, bool steady = false) {
   AgentProcess agent(config, advisors);
   if (!agent.start()) return {};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost of measuring scheduling latency, in the worst case: two processes that only switch, on one CPU (`perf bench
-// sched pipe`). Rounds of all variants alternate; the median of each counts. "blame" charges the waits to those who
-// ran, and counts them as sched_info does: it is all that runs if both are wanted. The programs of these two are also
-// compared by the kernel's count of their time, which is exact enough on a busy machine: within a cgroup and between
-// two, of which there is more to remember for those that blame.
+// The cost of measuring scheduling latency in the worst case: two processes that only switch, on one CPU (`perf bench
+// sched pipe`). Rounds of all variants alternate; the median of each counts. "blame" charges the waits to the threads
+// that ran, and counts them as sched_info does, so it is the only program if both are requested. The programs of these
+// two are also compared by the run time that the kernel counts, which is exact enough on a busy machine: within one
+// cgroup, and between two cgroups, for which the program of "blame" stores more.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sched.h>
@@ -55,7 +55,7 @@ struct CloseReference {
 };
 using Reference = std::unique_ptr<sched_latency_reference, CloseReference>;
 
-struct Running {  // attached as long as it exists
+struct Running {  // attached while the object exists
   Reference reference;
   std::unique_ptr<Probe> probe;
   std::unique_ptr<CpuBlame> blame = nullptr;
@@ -64,7 +64,7 @@ struct Running {  // attached as long as it exists
 struct Variant {
   std::string name;
   std::function<Running()> start;
-  std::string program = {};  // that runs at each switch; empty: not asked for
+  std::string program = {};  // name of the program that runs at each switch; empty: not measured
   std::vector<double> us_per_op = {}, ns_per_run = {}, ns_of_two_cgroups = {};
 };
 
@@ -138,11 +138,12 @@ void go_first(const RealCgroup& cgroup) {
     static_cast<void>(koord::write_value(directory + "/cpu.weight", "10000").has_value());
 }
 
-// Differences of a few percent are smaller than what other work on the machine changes: it only makes rounds slower.
+// Returns the least value: the measured differences are a few percent, and other work on the machine changes a round by
+// more, but only makes it slower.
 double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
-// Passes a byte on, `ops` times or as long as there is one. As an ordinary task: those of a cgroup v1 may not be
-// real-time ones.
+// Passes a byte on `ops` times, or until the pipe closes. Runs as an ordinary task, because tasks of a v1 cgroup may
+// not be real-time tasks.
 void pass(const RealCgroup& cgroup, int from, int to, unsigned ops) {
   const sched_param ordinary{};
   static_cast<void>(sched_setscheduler(0, SCHED_OTHER, &ordinary) == 0);
@@ -164,7 +165,7 @@ bool switch_between_two_cgroups(unsigned ops = 30'000) {
   return ended;
 }
 
-// The kernel's figures of the newest program of this name.
+// Returns the kernel's information about the newest program of this name.
 bpf_prog_info newest(const std::string& name) {
   bpf_prog_info found{};
   for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
@@ -176,7 +177,7 @@ bpf_prog_info newest(const std::string& name) {
   return found;
 }
 
-// Time of the program at a switch, as the kernel measures it, which takes some 50 ns itself.
+// Returns the program's time per switch as the kernel measures it. The measurement itself takes about 50 ns.
 double ns_per_run(const std::string& name, const std::function<bool()>& switches) {
   const UniqueFd counting(bpf_enable_stats(BPF_STATS_RUN_TIME));
   const bpf_prog_info before = newest(name);
@@ -191,7 +192,7 @@ double share(const Histogram& histogram, std::size_t bucket) {
   return static_cast<double>(histogram.buckets[bucket]) / static_cast<double>(histogram.count);
 }
 
-// The largest difference of the two distributions in a bucket from 16 µs up.
+// Returns the largest difference of the two distributions in a bucket from 16 µs up.
 double largest_difference(const Histogram& a, const Histogram& b) {
   double largest = 0;
   for (std::size_t i = 5; i < a.buckets.size(); ++i) largest = std::max(largest, std::fabs(share(a, i) - share(b, i)));
@@ -203,8 +204,8 @@ struct Totals {
   double cgroups = 0;
 };
 
-// Cgroups in which a hundred waits or more were seen: at the edges of the run one probe sees what the other
-// misses.
+// Sums over cgroups with at least a hundred waits: at the start and the end of the run one probe counts waits that the
+// other misses.
 Totals totals_of(Probe& probe) {
   auto reading = probe.read({});
   if (!reading) skip(reading.error().message());
@@ -234,7 +235,7 @@ bool compare_sources() {
 bool compare_costs(std::vector<Variant>& all) {
   const double none = median(all[0].us_per_op);
   const auto cost = [&](std::size_t i) { return median(all[i].us_per_op) - none; };
-  // Beyond that of a program that does nothing.
+  // Returns the time in addition to that of an empty program.
   const auto ns = [&](std::size_t i) { return least(all[i].ns_per_run) - least(all[1].ns_per_run); };
   const auto ns_of_two = [&](std::size_t i) {
     return least(all[i].ns_of_two_cgroups) - least(all[1].ns_of_two_cgroups);
@@ -249,7 +250,7 @@ bool compare_costs(std::vector<Variant>& all) {
   }
   bool kept = gate("EB1 added us/op, sched_info / usual", cost(2), cost(4), cost(2) / cost(4), 1.0 / 3);
   kept &= gate("EB1 added us/op, task_storage / usual", cost(3), cost(4), cost(3) / cost(4), 1.0 / 2);
-  // On a busy machine either may come out negative; half a percent is within the noise.
+  // On a busy machine either may be negative. Half a percent is within the noise.
   const double ratio = std::max(loss(2), 0.0) / std::max(loss(1), 0.005);
   kept &= gate("EB2 throughput loss, sched_info / empty", loss(2), loss(1), ratio, 1.5);
   kept &= gate("EB2 throughput loss, sched_info", loss(2), 1, loss(2), 0.10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One scrape of 10,000 and 50,000 series: our writer against prometheus-cpp with the same series (EX1), with
-// gzip against zlib alone on the same bytes (EX2), and the memory that a scrape takes beyond the size of its
+// One scrape of 10,000 and 50,000 series: the agent's writer compared with prometheus-cpp with the same series (EX1),
+// with gzip compared with zlib alone on the same bytes (EX2), and the memory of a scrape in addition to the size of its
 // text (EX3).
 #include <prometheus/gauge.h>
 #include <prometheus/registry.h>
@@ -80,7 +80,7 @@ double resident_bytes() {
   return pages * 4096;
 }
 
-// Compresses with one call of zlib, into a buffer of the size that zlib asks for.
+// Compresses with one call of zlib, into a buffer of the size that zlib requests.
 void compress_plainly(const std::string& text, std::string& out) {
   z_stream stream{};
   deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);

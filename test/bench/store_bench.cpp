@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metric cache against SQLite with a row per sample, and against itself at other sizes. One line per measure:
-// name, ours, reference, ratio, target. `--full` adds 50,000 series; without it the run stays below a minute.
+// The metric cache compared with SQLite with one row per sample, and with itself at other sizes. Prints one line per
+// measurement: name, ours, reference, ratio, target. `--full` adds 50,000 series; without it the run takes less than a
+// minute.
 #include <malloc.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -63,7 +64,7 @@ double number_in(const char* file, const char* key) {
   return 0;
 }
 double resident_bytes() {
-  ::malloc_trim(0);  // memory that the measurement has freed does not count
+  ::malloc_trim(0);  // memory that the measurement has freed must not count
   return number_in("/proc/self/status", "VmRSS:") * 1024;
 }
 double written_bytes() { return number_in("/proc/self/io", "wchar:"); }
@@ -116,7 +117,7 @@ struct Run {
   std::unique_ptr<Store> store;
   Model model;
   std::size_t series;
-  std::vector<std::vector<Sample>> ticks;  // made beforehand: the model is not what is measured
+  std::vector<std::vector<Sample>> ticks;  // made before the measurement
 
   Run(std::size_t n, bool journal) : model(n), series(n) {
     options.path = directory.path / "metrics.db";
@@ -146,7 +147,7 @@ struct Run {
     for (auto& tick : ticks)
       for (std::size_t i = 0; i < series; ++i) tick.push_back({static_cast<std::uint32_t>(i), model.next(i)});
   }
-  // One tick is one row of every series and, as at 1 Hz, one round of the writer.
+  // Appends one tick: one row of every series and one round of the writer, as at 1 Hz.
   void append() {
     for (auto& tick : ticks) {
       (void)store->append(clock.now(), tick);
@@ -164,7 +165,7 @@ struct Run {
   }
 };
 
-// A row per sample, one transaction per tick. `by_series`: keyed (series, ts), otherwise (ts, series).
+// Uses one row per sample and one transaction per tick. `by_series`: the key is (series, ts), otherwise (ts, series).
 double rows_ns(std::size_t series, std::size_t ticks, bool by_series) {
   Directory directory;
   sqlite3* db = nullptr;
@@ -193,7 +194,7 @@ double rows_ns(std::size_t series, std::size_t ticks, bool by_series) {
   return cpu * 1e9 / static_cast<double>(series * ticks);
 }
 
-// A table of rows gets slower as it grows beyond the cache: so long that it has.
+// A table of rows gets slower when it grows beyond the cache. This many ticks are enough for that.
 constexpr std::size_t kReferenceTicks = 240;
 
 constexpr Aggregation kThree[] = {Aggregation::avg, Aggregation::p95, Aggregation::last};
@@ -209,7 +210,7 @@ double median_us(std::size_t count, Work work) {
   return rounds[2] * 1e6 / static_cast<double>(count);
 }
 
-// The minimal work of any answer from memory.
+// Measures the least work for an answer from memory.
 double reference_query_us() {
   constexpr std::size_t kSeries = 20'000, kSamples = 300;
   std::vector<double> all(kSeries * kSamples);
@@ -249,7 +250,7 @@ double all_series_ns(const Run& run) {
   return us * 1000 / static_cast<double>(run.series);
 }
 
-// A killed process leaves the same files as a flush; opening a copy of them is the reopen.
+// A killed process leaves the same files as a flush, so this opens a copy of them.
 double reopen_ms(const Run& run) {
   std::vector<double> rounds;
   for (int round = 0; round < 3; ++round) {
@@ -258,7 +259,7 @@ double reopen_ms(const Run& run) {
       std::error_code none;
       fs::copy_file(run.options.path + suffix, (copy.path / "metrics.db").string() + suffix, none);
     }
-    ::sync();  // or the copying would be measured
+    ::sync();  // otherwise the time would include the copying
     Options options = run.options;
     options.path = copy.path / "metrics.db";
     auto begin = std::chrono::steady_clock::now();

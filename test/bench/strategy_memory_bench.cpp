@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the real agent on a full node: with the advisors that strategies ask, and with all strategies besides, in
-// shadow and enforcing. The node's cgroup tree is one of real files in $TMPDIR. In MiB of resident memory.
+// Memory of the real agent on a full node: with the advisors that strategies need, and with all strategies in addition,
+// in shadow mode and enforcing. The node's cgroup tree is in plain files in $TMPDIR. In MiB of resident memory.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -22,7 +22,7 @@ namespace {
 const char* class_of(state::KoordQos qos) { return qos == state::KoordQos::be ? "BE" : "LS"; }
 const char* class_of(state::KubeQos qos) { return qos == state::KubeQos::best_effort ? "BestEffort" : "Burstable"; }
 
-// As the kubelet lists it, in JSON, which is YAML.
+// Returns the pod as the kubelet lists it, in JSON, which is valid YAML.
 std::string text_of(const state::Pod& pod) {
   std::string text = "- {metadata: {uid: " + pod.uid + ", name: " + pod.name + ", namespace: " + pod.namespace_ +
                      ", labels: {koordinator.sh/qosClass: " + class_of(pod.koord_qos) + "}, annotations: {";
@@ -59,7 +59,7 @@ double active_intents(const std::string& metrics) {
   return sum;
 }
 
-// After the rounds in which the strategies have learnt which knobs there are, and in which the rest has come to its
+// Measures after enough rounds: the strategies have found out which knobs exist, and the other memory has its final
 // size.
 double measure(const char* title, const FullNode& node, const std::string& folder, const std::string& mode,
                bool with_strategies) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One round of all strategies as installed, in one process, on a full node in which nothing changes. A round is each
-// strategy's evaluate(), and the host's work on its plan in mode enforce. The reference is the cost of copying the same
-// intents and comparing them with those of the round before. The target is the time of one round of all strategies. No
-// round may write or record anything. The .so files are the arguments.
+// One round of all installed strategies in one process, on a full node without changes. A round is each strategy's
+// evaluate(), and the host's work on its plan in mode enforce. The reference is the cost of copying the same intents
+// and comparing them with those of the last round. The target is the time of one round of all strategies. No round may
+// write or record anything. The arguments are the shared objects.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 constexpr int kSettling = 75, kRounds = 50;
 constexpr double kAllowedMs = 10;
 
-// Originals see each write before it is done.
+// Counts the originals that are announced before each write.
 class CountedWrites final : public knob::MemoryOriginals {
  public:
   Result<void> keep(std::span<const knob::Original> originals) override {
@@ -67,7 +67,7 @@ class Round {
     decisions_ = governor_.log().counts(), written_ = originals_.written;
   }
 
-  // Nothing was to be done?
+  // Prints the result. Returns whether the round wrote and recorded nothing.
   bool print(const char* title) {
     std::size_t intents = 0;
     double deciding = 0, governing = 0;
@@ -112,7 +112,7 @@ class Round {
     return ms;
   }
 
-  // As the agent does it.
+  // Does the host's work on a plan, as the agent does.
   double govern(Strategy& one) {
     service::PluginContext& context = *one.context;
     context.take_evictions();
@@ -130,7 +130,7 @@ class Round {
     return ms;
   }
 
-  // Copies all intents, as each proposal must, and compares them.
+  // Measures copying all intents, as each proposal must, and comparing them.
   double bare_ms() const {
     std::vector<double> ms;
     for (int i = 0; i < kRounds; ++i)

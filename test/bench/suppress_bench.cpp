@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effect of qos-cpu-suppress, measured on this kernel: a service alone; beside best-effort load (stress-ng, in a class
-// with the same weight, and with the 2 that a kubelet gives it); and beside it with each policy enforced by the whole
-// agent. The agent runs beside the pods each time, with the request of the chart, in shadow where nothing is enforced,
-// so that its own cost is the same for all; the service without it shows that cost.
+// The effect of qos-cpu-suppress on this kernel. Measures a service alone; with best-effort load (stress-ng, in a class
+// with the same weight, and with the weight 2 that a kubelet sets); and with the load while the whole agent enforces
+// each policy. The agent always runs beside the pods, with the CPU request of the chart, in shadow mode if no policy is
+// enforced, so its own cost is the same in all cases. The service without the agent shows that cost.
 //
-// The service has a thread for each CPU, bound to it, so that the kernel's placement of threads has no effect.
-// Throughput is how many beats of fixed work it gets done in a second. Latency is how late a thread runs after its
-// timer, plus the kernel's time in which it was ready to run until the beat's end and did not (run_delay of schedstat);
-// at the 99th percentile. Rounds take turns, because other load on the machine should affect all equally. Each figure
-// is the median of its rounds, and behind it the best of them: other load only ever makes one worse.
+// The service has one thread per CPU, bound to it, so the kernel's placement of threads has no effect.
+// Throughput is the number of beats of fixed work per second. Latency is the delay of a thread after its timer, plus
+// the time until the end of the beat in which it was runnable but did not run (run_delay of schedstat), at the 99th
+// percentile. Rounds alternate, because other load on the machine should affect all cases equally. Each result is the
+// median of its rounds, followed by the best one, because other load can only make a round worse.
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -34,19 +34,19 @@ using Steady = std::chrono::steady_clock;
 namespace {
 
 constexpr auto kRound = 5s;
-constexpr auto kStartOfAgent = 5s;  // in which it has more to do than later
+constexpr auto kStartOfAgent = 5s;  // at its start the agent has more work than later
 constexpr auto kBeat = 2ms;
 constexpr int kRounds = 5;
-constexpr int kThresholdPercent = 50;  // of the node; with more, two CPUs are shared by all
+constexpr int kThresholdPercent = 50;  // of the node; with a higher threshold the service and the load share two CPUs
 
 constexpr auto kWork =
-    500us;  // of a beat, on a CPU of its own: less than the kernel's slice, as an answer to a request is
+    500us;  // CPU time of a beat without other load: shorter than the kernel's slice, like an answer to a request
 
 void spin(unsigned turns) {
   for (unsigned i = 0; i < turns; ++i) asm volatile("");
 }
 
-// How many turns are kWork here, by the quickest of many tries.
+// Returns how many iterations take kWork on this machine, from the fastest of many tries.
 unsigned turns_of_work() {
   constexpr unsigned kTurns = 100'000;
   Steady::duration quickest = 1s;
@@ -60,10 +60,10 @@ unsigned turns_of_work() {
 
 struct Beats {
   double count = 0;
-  std::vector<double> latency_us;  // of each
+  std::vector<double> latency_us;  // of each beat
 };
 
-// How long the calling thread has been ready to run and did not, by a file that is kept open.
+// Returns how long the calling thread was runnable but did not run, from an open file.
 double waited_us(int schedstat) {
   char text[96];
   const ssize_t n = ::pread(schedstat, text, sizeof text - 1, 0);
@@ -74,7 +74,7 @@ double waited_us(int schedstat) {
   return std::strtod(at, nullptr) / 1e3;
 }
 
-// A beat that cannot begin in time is left out: a delay counts once.
+// Skips a beat that cannot begin in time, so a delay counts once.
 Beats one_thread(unsigned cpu, unsigned turns) {
   Beats beats;
   cpu_set_t only;
@@ -100,7 +100,7 @@ double p99(std::vector<double> values) {
   return values[values.size() * 99 / 100];
 }
 
-// A thread for each CPU, in the service's cgroup; reports beats a second, and the p99 of their latency.
+// Runs a thread for each CPU in the service's cgroup. Reports beats per second, and the p99 of their latency.
 void serve(const PodsByHand& pods, unsigned turns, const std::string& output) {
   pods.service.add_process(::getpid());
   std::vector<Beats> of_threads(pods.cpus());
@@ -130,7 +130,8 @@ void measure(const PodsByHand& pods, const TemporaryFolder& folder, Results& res
   results.latency_us.push_back(latency);
 }
 
-// An agent with a policy, as long as this object exists. It runs beside the pods, as it would get no CPU from outside.
+// An agent with a policy, which runs while this object exists. It runs beside the pods, because it would get no CPU
+// outside of their top cgroup.
 class Agent {
  public:
   Agent(const PodsByHand& pods, const RealCgroup& cgroup, const std::string& policy, const std::string& mode)
@@ -178,7 +179,7 @@ int main() {
   PodsByHand pods("suppress-bench");
   const RealCgroup agent(pods.burstable, "podagent");
   TemporaryFolder folder;
-  pods.set_shares(pods.top, 262'144);  // whatever else runs on this machine
+  pods.set_shares(pods.top, 262'144);  // preferred to all else on this machine
   pods.set_shares(pods.burstable, 1024);
   pods.set_shares(agent, 51);  // 50m
   std::map<std::string, Results> all;

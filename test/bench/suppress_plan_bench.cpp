@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plan() of qos-cpu-suppress on a full node that uses much: 250 pods of three containers each, half of them
-// best-effort, nothing changed since the round before. The reference is what all strategies together may take, with all
-// that is around their plan().
+// One plan() of qos-cpu-suppress on a full node with high usage: 250 pods of three containers each, half of them
+// best-effort, without a change since the last round. The reference is the time that all strategies together may take,
+// including the work around their plan().
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by benchmarks of programs in the kernel: an undisturbed process, and the worst case of the scheduler (`perf
+// Shared by benchmarks of BPF programs: a process with real-time priority, and the worst case of the scheduler (`perf
 // bench sched pipe`: two processes that only switch).
 #pragma once
 
@@ -21,13 +21,13 @@ inline void pin_to_one_cpu() {
   sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
-// Undisturbed by what else runs here; where that is not allowed, the figures are only as good as the quiet.
+// Gives this process real-time priority. If that is not allowed, other load affects the results.
 inline void go_before_others() {
   const sched_param parameter{.sched_priority = 1};
   static_cast<void>(sched_setscheduler(0, SCHED_FIFO, &parameter) == 0);
 }
 
-// Nothing where it does not work.
+// Returns the time per operation; nullopt if perf does not work.
 inline std::optional<double> pipe_us_per_op(unsigned ops = 100'000) {
   const std::string command = "perf bench -f simple sched pipe -l " + std::to_string(ops) + " 2>&1";
   FILE* output = ::popen(command.c_str(), "r");
@@ -40,9 +40,9 @@ inline std::optional<double> pipe_us_per_op(unsigned ops = 100'000) {
   return *seconds * 1e6 / ops;
 }
 
-// One line: the measured ratio and its target; whether the target is kept.
+// Prints one line with the measured ratio and its target. Returns whether the target is met.
 inline bool gate(const std::string& name, double ours, double reference, double ratio, double target) {
-  constexpr double kTolerance = 1.1;  // it fails beyond that
+  constexpr double kTolerance = 1.1;  // larger ratios fail
   const bool kept = ratio <= target * kTolerance;
   std::printf("%-44s %9.3f %9.3f %8.3f  <= %-6.3f %s\n", name.c_str(), ours, reference, ratio, target,
               kept ? "ok" : "MISSED");

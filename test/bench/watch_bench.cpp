@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a change in the API server to a plugin's on_event(): the server of the tests takes a NodeSLO, its watch brings
-// it over TLS, the agent's parts read and publish it, and the event reaches a plugin's strand. Measured twice: from
-// before the change is requested, which includes the time of the test's server in Python; and from its answer.
+// Measures the time from a change in the API server to a plugin's on_event(): the test server stores a NodeSLO, its
+// watch sends it over TLS, the agent's parts read and publish it, and the event reaches a plugin's strand. Measured
+// twice: from before the request, which includes the time of the test server in Python, and from its answer.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -45,7 +45,7 @@ std::string node_slo(int percent) {
          std::to_string(percent) + "}}}";
 }
 
-// The API source on a loop and workers of its own, as the agent has it.
+// The API source with its own loop and workers, as in the agent.
 class Source {
  public:
   Source(const TestCluster& cluster, state::Hub& hub) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the benchmarks of the whole agent: the cgroups that it measures, and its memory.
+// Shared by benchmarks of the whole agent: the cgroups that it measures, and its memory.
 #pragma once
 
 #include <sys/types.h>
@@ -12,11 +12,11 @@
 
 namespace koord::bench {
 
-// State of the agent: a PodTree's cgroups and no others.
+// The agent's state has only the cgroups of a PodTree.
 inline constexpr const char* kPodTreeOnly =
     "state: {source: cgroup, cgroup: {paths: [\"koord-test-bench-*/*\", \"koord-test-bench-*/*/*\"]}}";
 
-// A number in a process's /proc/PID/status that is in kB, in MiB.
+// Returns a number of /proc/PID/status that is given in kB, in MiB.
 inline double status_mib(pid_t pid, std::string_view key) {
   std::string status = read_file("/proc/" + std::to_string(pid) + "/status").value_or("");
   std::string_view rest = status;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The alerts of packaging/prometheus/rules.yaml in a Prometheus that scrapes an agent on this kernel: none fires while
-// all is well, and each fires when the agent is in the state that the alert is about.
+// Tests the alerts of packaging/prometheus/rules.yaml in a Prometheus that scrapes an agent on this kernel. No alert
+// fires while the agent has no fault, and each fires when the agent is in the state that it reports.
 //
-// The rules are a copy in which alerts that wait 2 or 5 min (`for`) wait 6 s, and a state is old after 5 s instead of
-// 180 s. Otherwise they are as installed. rules_test.yaml tests the times. KOORD_QUIET_SECONDS is how long nothing may
-// fire first (24): 3600 for an hour.
+// The rules are a copy with shorter times: alerts that wait 2 or 5 min (`for`) wait 6 s, and a state counts as old
+// after 5 s instead of 180 s. rules_test.yaml tests the real times. KOORD_QUIET_SECONDS sets how long no alert may fire
+// at first (default 24; 3600 for an hour).
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -48,7 +48,7 @@ std::string replaced(const std::string& text, const char* expression, const char
   return std::regex_replace(text, pattern, by);
 }
 
-// The file of the hurried rules.
+// The file of the rules with shorter times.
 class Rules {
  public:
   Rules() {
@@ -68,17 +68,17 @@ class Alerts {
   explicit Alerts(const AgentProcess& agent) : prometheus_({agent.tcp_address()}, rules_.path()) {}
 
   Names firing() const { return names_in(R"(ALERTS{alertstate="firing"})"); }
-  // Also those that have ended.
+  // Returns the names of all alerts that fired, also of those that have ended.
   Names fired() const { return names_in(R"(count_over_time(ALERTS{alertstate="firing"}[2h]))"); }
 
-  // Enough scrapes succeed, and no alert fires.
+  // Checks that enough scrapes succeed in this time, and no alert fires.
   void check_quiet(std::chrono::seconds time) const {
     const auto wanted = static_cast<double>(time.count() / PrometheusProcess::kIntervalSeconds);
     CHECK(eventually([&] { return prometheus_.value("sum(sum_over_time(up[2h]))").value_or(0) >= wanted; },
                      2 * time + kLong));
     CHECK_MESSAGE(fired().empty(), "fired:", joined(fired()), "\n", prometheus_.query("ALERTS"));
   }
-  // These and no others fire.
+  // Checks that exactly these alerts fire.
   void check_firing(const Names& expected, const AgentProcess& agent) const {
     CHECK_MESSAGE(eventually([&] { return firing() == expected; }, kLong), "firing:", joined(firing()),
                   "\nexpected:", joined(expected), "\n", agent.log());
@@ -104,8 +104,8 @@ class Alerts {
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-// CPU suppression enforces a quota, and its metric cache is on a small disk. A plugin that hangs in each tick has its
-// gate off.
+// CPU suppression enforces a quota. The agent's metric cache is on a small disk. The gate of a plugin that hangs in
+// each tick is off at first.
 struct SickNode : Sessions {
   SickNode() : Sessions(quota().given) {
     expect_quota(*this);
@@ -135,7 +135,7 @@ TEST_CASE(
   REQUIRE(node.start());
   REQUIRE_MESSAGE(node.settles(), node.unsettled());
   const Alerts alerts(*node.agent);
-  // No longer: the file of an older metric cache has unused pages, and a full disk stops it late.
+  // Not longer: the file of an older metric cache has unused pages, so a full disk would stop it later.
   alerts.check_quiet(kQuiet);
 
   node.disk.fill();
@@ -162,7 +162,7 @@ TEST_CASE(
   alerts.check_firing({"KoordetectorPluginFailed", "KoordetectorKnobContested"}, *node.agent);
 }
 
-TEST_CASE("the eviction brake fires its alert, and the same pods without a need none") {
+TEST_CASE("the eviction brake fires its alert; the same pods without an eviction need fire no alert") {
   std::vector<CrowdedPod> pods;
   for (char name = 'a'; name < 'a' + 12; ++name)
     pods.push_back({.name = std::string("batch-") + name,
@@ -182,7 +182,7 @@ TEST_CASE("the eviction brake fires its alert, and the same pods without a need 
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("a verdict that stands fires its alert, and a service that has its CPUs to itself none") {
+TEST_CASE("an active verdict fires its alert; a service with enough CPU fires no alert") {
   Sessions::Given given = quota().given;
   given.plugins.emplace_back("advisor-interference");
   given.gates = "InterferenceCollector=true";
@@ -198,7 +198,7 @@ TEST_CASE("a verdict that stands fires its alert, and a service that has its CPU
     MESSAGE("left out here: ", node.agent->log());
     return;
   }
-  // Other load of the machine is not to be the cause.
+  // Reduces the effect of other load on this machine.
   node.pods.set_shares(node.pods.top, 262'144);
   const Alerts alerts(*node.agent);
   alerts.check_quiet(quiet_time());

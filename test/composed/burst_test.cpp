@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU burst through the whole agent, alone and beside the other strategies, interrupted in every way and killed again
-// and again: the quota never exceeds limit x percent. KOORD_TEST_KILLS=100 for more kills than 20.
+// CPU burst through the whole agent, alone and with the other strategies. It is interrupted in every way and killed
+// many times: the quota never exceeds limit x percent. KOORD_TEST_KILLS=100 sets another number of kills than 20.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -11,11 +11,12 @@
 
 using namespace koord::test;
 
-TEST_CASE("CPU burst: interrupted in any way, the quota comes to limit x percent and never exceeds it") {
+TEST_CASE("CPU burst: after any interruption the quota rises to limit x percent and never exceeds it") {
   check_property(burst());
 }
 
-TEST_CASE("all strategies in one agent: interrupted in any way, each comes to its values and none disturbs another's") {
+TEST_CASE(
+    "all strategies in one agent: after any interruption each sets its values and changes no other strategy's values") {
   Sessions::Given all{.plugins = {"qos-cpu-burst", "qos-cpu-suppress", "qos-cgroup-reconcile", "qos-system"},
                       .gates = "CgroupReconcile=true,SystemConfig=true",
                       .node_slo = spec(std::string(kBurst) + ", " + kQuota + ", " + kSystem +
@@ -43,7 +44,7 @@ TEST_CASE("CPU burst: of an agent killed 20 times while it enforces, no session 
     CAPTURE(kill);
     node.kill();
     REQUIRE(node.start());
-    // A session of any age: from the first round on, to three rounds after the last step up.
+    // Kill the session at a random age: from its first round to three rounds after the last increase.
     const double age = 1 + static_cast<double>(random() % 4);
     REQUIRE(eventually([&] { return node.rounds() >= age; }, std::chrono::minutes(1)));
     if (kill % 5 == 0) REQUIRE_MESSAGE(node.settles(), node.unsettled());
@@ -54,8 +55,9 @@ TEST_CASE("CPU burst: of an agent killed 20 times while it enforces, no session 
   CHECK_MESSAGE(node.is_as_before(), node.differences());
 }
 
-// Without a label it counts as LSR, and it has no CPUs of its own.
-TEST_CASE("CPU burst: a guaranteed pod without a label comes to limit x percent and back, and never has no quota") {
+// A guaranteed pod without a label counts as LSR, but has no exclusive CPUs.
+TEST_CASE(
+    "CPU burst: a guaranteed pod without a label gets limit x percent and its limit back, and always has a quota") {
   const Row row = burst();
   Sessions node(row.given);
   row.expect(node);

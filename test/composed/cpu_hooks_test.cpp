@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtime hooks that place pods on CPUs, on this kernel's files: enforced and interrupted, in shadow, and with the gate
-// off.
+// Runtime hooks that place pods on CPUs, with this kernel's files: enforced and interrupted, in shadow mode, and with
+// the gate off.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -17,7 +17,7 @@ constexpr const char* kOwnCpu = R"({scheduling.koordinator.sh/resource-status: '
 constexpr const char* kReservedCpu = R"({node.koordinator.sh/reservation: '{"reservedCPUs":"0"}'})";
 constexpr const char* kNothing = "{cpuBurstStrategy: {policy: none}}";
 
-// Burst is off: it only counts the rounds.
+// CPU burst has no effect here. The test uses it to count rounds.
 Sessions::Given with_cpuset() {
   return {.plugins = {"qos-cpu-burst", "hook-cpuset"}, .gates = "CPUSetAllocator=true", .node_slo = kNothing};
 }
@@ -43,7 +43,7 @@ void check_interruptions(Sessions& node) {
   }
 }
 
-// A crash leaves the values; the next agent does not know the hook.
+// After a crash the values stay. The next agent starts with the hook's gate off and restores them.
 void check_gate_off(Sessions& node, const std::string& gates) {
   node.kill();
   node.set_gates(gates);
@@ -78,7 +78,7 @@ void expect_own_cpu(Sessions& node) {
 constexpr const char* kIdentities =
     "{cpuBurstStrategy: {policy: none}, resourceQOSStrategy: {beClass: {cpuQOS: {enable: true, groupIdentity: -1}}}}";
 
-// A BE pod with requests for CPU is among the burstable pods.
+// A BE pod with CPU requests is in the cgroup of burstable pods.
 Sessions::Given with_identities() {
   return {.plugins = {"qos-cpu-burst", "hook-group-identity"},
           .gates = "GroupIdentity=true",
@@ -90,7 +90,7 @@ void expect_idle(Sessions& node) { node.expect(node.file(node.pods.service_pod, 
 
 }  // namespace
 
-TEST_CASE("an LSR pod is on its CPU without a quota, whatever interrupts the agent; the gate off restores both") {
+TEST_CASE("an LSR pod runs on its CPU without a quota after any interruption; the gate off restores both files") {
   Sessions::Given given = with_cpuset();
   given.service_qos = "LSR";
   given.service_annotations = kOwnCpu;
@@ -103,7 +103,7 @@ TEST_CASE("an LSR pod is on its CPU without a quota, whatever interrupts the age
   check_gate_off(node, "CPUSetAllocator=false");
 }
 
-TEST_CASE("an LS pod is on the CPUs that are not reserved, and keeps its quota") {
+TEST_CASE("an LS pod runs on the CPUs that are not reserved, and keeps its quota") {
   Sessions::Given given = with_cpuset();
   given.node_annotations = kReservedCpu;
   Sessions node(given);
@@ -114,14 +114,14 @@ TEST_CASE("an LS pod is on the CPUs that are not reserved, and keeps its quota")
   check_gate_off(node, "CPUSetAllocator=false");
 }
 
-TEST_CASE("in shadow an LSR pod's CPUs are recorded and not written") {
+TEST_CASE("in shadow mode an LSR pod's CPUs are recorded and not written") {
   Sessions::Given given = with_cpuset();
   given.service_qos = "LSR";
   given.service_annotations = kOwnCpu;
   check_shadow(given, "hook-cpuset", expect_own_cpu);
 }
 
-TEST_CASE("a BE pod among burstable ones is idle, whatever interrupts the agent; the gate off restores its shares") {
+TEST_CASE("a BE pod in the burstable class is idle after any interruption; the gate off restores its shares") {
   Sessions node(with_identities());
   expect_idle(node);
   if (node.expected() == 0) {
@@ -134,6 +134,6 @@ TEST_CASE("a BE pod among burstable ones is idle, whatever interrupts the agent;
   check_gate_off(node, "GroupIdentity=false");
 }
 
-TEST_CASE("in shadow a BE pod's priority is recorded and not written") {
+TEST_CASE("in shadow mode a BE pod's priority is recorded and not written") {
   check_shadow(with_identities(), "hook-group-identity", expect_idle);
 }

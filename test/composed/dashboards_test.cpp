@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every expression of the dashboards and of the rules, in a Prometheus that scrapes two agents: one on this kernel's
-// pods, one of a cluster with figures in a fake tree.
+// Evaluates every expression of the dashboards and rules in a Prometheus that scrapes two agents: one with pods of this
+// kernel, and one in a cluster with numbers from a fake tree.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>
@@ -22,7 +22,7 @@ const std::string kPackaging = KOORD_SOURCES "/packaging/";
 constexpr const char* kDashboards[] = {"fleet", "node", "pod", "agent"};
 constexpr auto kLong = std::chrono::minutes(2);
 
-// A node of this kernel: waits of its pods, and the verdicts about them, by eBPF.
+// A node on this kernel: its eBPF advisors measure waits and post verdicts about its pods.
 struct RealNode : Sessions {
   RealNode() : Sessions(given()) {
     configure("exporter: {detail: all}\n");
@@ -40,7 +40,7 @@ struct RealNode : Sessions {
   }
 };
 
-// A node of a cluster, with its reports and evictions.
+// A node in a cluster, with reports and evictions.
 struct ClusterNode : CrowdedNode {
   ClusterNode() {
     for (const char* resource : {"cpu", "memory", "io"})
@@ -63,7 +63,7 @@ json::value parsed(const std::string& text) {
   return error ? json::value(nullptr) : value;
 }
 
-// With the selection of all nodes and pods.
+// Selects all nodes and pods in the dashboard's variables.
 std::string with_variables(std::string expression) {
   for (const auto& [variable, value] :
        {std::pair{"$__rate_interval", "1m"}, {"$node", ".*"}, {"$namespace", ".*"}, {"$pod", ".*"}})
@@ -72,7 +72,7 @@ std::string with_variables(std::string expression) {
   return expression;
 }
 
-// The expressions of a dashboard's panels.
+// Returns the expressions of a dashboard's panels.
 std::vector<std::string> expressions_of(const std::string& dashboard) {
   const json::value all = parsed(read_file(kPackaging + "grafana/" + dashboard + ".json").value_or(""));
   REQUIRE(all.is_object());
@@ -135,7 +135,7 @@ TEST_CASE("each expression of the dashboards and recording rules has data, and e
     if (!rule.is_alert) without_data.push_back(rule.name);
     if (!rule.is_alert) continue;
     ++alerts;
-    if (rule.name == "KoordetectorDirectReportStale") continue;  // there is no koord-manager
+    if (rule.name == "KoordetectorDirectReportStale") continue;  // this test runs no koord-manager
     for (const std::string& metric : metrics_in(rule.expression)) without_data.push_back(metric);
   }
   CHECK(alerts == 16);

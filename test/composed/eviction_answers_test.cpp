@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory eviction through the whole agent, with wrong objects and with answers of the API server that say something
-// else than what was done. The answers one by one are in test/core/evict/eviction_answers_test.cpp; here a need, a
-// NodeSLO and a kubelet go in, and deleted pods, decision records and a ready agent come out. An earlier agent's
-// evictions count, whatever the wall clock did since.
+// Memory eviction through the whole agent, with invalid objects and with answers of the API server that do not match
+// its action. test/core/evict/eviction_answers_test.cpp tests each answer alone. Here the inputs are a need, a NodeSLO
+// and a kubelet; the results are deleted pods, decision records and the agent's readiness. Evictions of an earlier
+// agent count, even if the wall clock was changed since.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -20,7 +20,7 @@ namespace {
 constexpr auto kLong = 2min;
 constexpr const char* kFeature = "BEMemoryEvict";
 
-// Eight best-effort pods of a GiB on a node that needs five of them to go.
+// Eight best-effort pods of 1 GiB on a node that must evict five of them.
 std::vector<CrowdedPod> eight_pods() {
   std::vector<CrowdedPod> pods;
   for (char name = 'a'; name < 'a' + 8; ++name)
@@ -34,8 +34,8 @@ std::vector<CrowdedPod> eight_pods() {
 struct Row {
   const char* name;
   const char* fault;
-  const char* result;  // in metrics and records
-  const char* why;     // a part of the records
+  const char* result;  // as in metrics and records
+  const char* why;     // a part of the records' reason
 };
 
 constexpr Row kAnswers[] = {
@@ -71,7 +71,7 @@ bool has_record(const CrowdedNode& node, const char* part) {
 }  // namespace
 
 TEST_CASE(
-    "answers that hide what was done: no more pods go than evict.mostPods, the records say what came, the agent is ready") {
+    "answers that hide the result: at most evict.mostPods pods go, records have the answers, the agent is ready") {
   CrowdedNode node(eight_pods());
   need_five_pods(node);
   for (const Row& row : kAnswers) {
@@ -90,10 +90,10 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("pods that were replaced by others of their names after the decision stay, and the record says so") {
+TEST_CASE("pods that were replaced after the decision by others of the same names stay, and the record says so") {
   CrowdedNode node(eight_pods());
   need_five_pods(node);
-  node.put_back("-recreated");  // the kubelet lists those before them
+  node.put_back("-recreated");  // the kubelet still lists the earlier pods
   node.configure(std::string(kFeature) + ": true", "enforce");
   REQUIRE(node.start());
   CHECK_MESSAGE(is_counted(node, "gone"), node.agent->log());
@@ -128,7 +128,7 @@ TEST_CASE(
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("a Node with less capacity than what is used takes no pod, and the log names the figure") {
+TEST_CASE("a Node with less capacity than is used evicts no pod, and the log has the number") {
   CrowdedNode node(eight_pods());
   need_five_pods(node);
   node.set_allocatable(R"({"cpu": "16", "memory": "1Gi"})");
@@ -145,7 +145,7 @@ TEST_CASE("a Node with less capacity than what is used takes no pod, and the log
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("a wall clock that was set by an hour before the agent began again gives no new budget") {
+TEST_CASE("a wall clock that was changed by an hour before a restart gives no new eviction budget") {
   CrowdedNode node(eight_pods());
   need_five_pods(node);
   node.configure(std::string(kFeature) + ": true", "enforce", "evict: {mostPods: 2}\n");
@@ -154,7 +154,7 @@ TEST_CASE("a wall clock that was set by an hour before the agent began again giv
   CHECK(node.going().size() == 2);
   REQUIRE(has_record(node, "evicted"));
   node.agent->kill();
-  // After the wall clock was set forward by an hour, the agent finds records with a wall time an hour ago.
+  // Makes the records an hour older, as if the wall clock had been set forward by an hour.
   const std::string script = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
                              "db.execute('UPDATE decision SET wall_ns = wall_ns - 3600000000000'); db.commit()";
   REQUIRE(run_to_end({"python3", "-c", script, node.agent->folder() / "qos/decisions.db"}).exit_status == 0);

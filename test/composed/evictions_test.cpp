@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies that evict, through the whole agent, with everything that interrupts it in the middle: one need takes one
-// pod, however many sessions see it, and an API server that loses answers loses no pods for it. Objects and a node's
-// figures in, requests for evictions at an API server out.
+// Strategies that evict, through the whole agent, which is interrupted in every way. One need evicts one pod, even over
+// several sessions, and lost answers of the API server cause no further evictions. The inputs are objects and a node's
+// numbers; the results are eviction requests at the API server.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -45,7 +45,7 @@ void interrupt(CrowdedNode& node, const Row& row, Interruption interruption) {
       REQUIRE(node.start());
       return;
     case Interruption::sigterm:
-    case Interruption::keep:  // an eviction has nothing to keep or to undo
+    case Interruption::keep:  // an eviction leaves no value to keep or revert
       CHECK(node.agent->stop() == 0);
       REQUIRE(node.start());
       return;
@@ -58,7 +58,7 @@ void interrupt(CrowdedNode& node, const Row& row, Interruption interruption) {
   }
 }
 
-// The strategy has seen the need again in this session, on lists that are new.
+// Returns whether the strategy has seen the need again in this session, with new lists of pods.
 bool sees_the_need(CrowdedNode& node, const Row& row) {
   const auto pending = [&] { return node.let_run(row.node_cores), node.counted(row.feature, "pending") >= 1; };
   if (!eventually(pending, kLong)) return false;
@@ -75,7 +75,7 @@ void check_one_victim(const Row& row) {
       eventually([&] { return node.let_run(row.node_cores), node.counted(row.feature, "evicted") == 1; }, kLong),
       node.agent->log());
   CHECK(node.going() == std::vector<std::string>{"low"});
-  node.set_terminating("low");  // and stays so
+  node.set_terminating("low");  // it is Terminating until the end of the test
   for (const Interruption interruption : kInterruptions) {
     INFO("after " << name_of(interruption));
     interrupt(node, row, interruption);
@@ -90,7 +90,7 @@ void check_one_victim(const Row& row) {
 
 TEST_CASE("memory eviction: interrupted in any way, one need takes one pod") { check_one_victim(kMemory); }
 
-TEST_CASE("CPU eviction: interrupted in any way, one need takes one pod") { check_one_victim(kCpu); }
+TEST_CASE("CPU eviction: after any interruption, one need evicts one pod") { check_one_victim(kCpu); }
 
 TEST_CASE("an agent killed between its request and the answer asks for no other pod") {
   CrowdedNode node;
@@ -119,12 +119,12 @@ TEST_CASE("an agent killed between its requests and their answers has no new bud
                     .used_mib = 256});
   CrowdedNode node(pods);
   node.set_slo(kMemory.slo);
-  node.set_memory(76);  // three pods too many
+  node.set_memory(76);  // three pods above the threshold
   node.cluster.fault("mute", R"({"verb": "create", "path": "/eviction"})");
   node.configure("BEMemoryEvict: true", "enforce", "evict: {mostPods: 3}\n");
   REQUIRE(node.start());
   REQUIRE_MESSAGE(eventually([&] { return node.going().size() == 3; }, kLong), node.agent->log());
-  // Requested, and on disk: a record that is read there has been written.
+  // The requests are on disk: `decisions` reads records that are written.
   const auto recorded = [&] {
     const std::string records = node.ctl({"decisions", "--kind", "eviction", "--outcome", "asked", "-o", "json"});
     return records.find("batch-a") != std::string::npos && records.find("batch-b") != std::string::npos &&
@@ -132,7 +132,7 @@ TEST_CASE("an agent killed between its requests and their answers has no new bud
   };
   REQUIRE(eventually(recorded, kLong));
   node.agent->kill();
-  node.set_memory(77);  // four
+  node.set_memory(77);  // four pods above it
   REQUIRE(node.start());
   CHECK_MESSAGE(eventually([&] { return node.counted("BEMemoryEvict", "budget") >= 1; }, kLong), node.agent->log());
   node.wait_for_lists(3);
@@ -151,9 +151,9 @@ TEST_CASE("an API server that evicts and never answers loses five pods at most, 
                     .used_mib = 1024});
   CrowdedNode node(pods);
   node.set_memory(75);
-  node.set_slo(R"("memoryEvictThresholdPercent": 75, "memoryEvictLowerPercent": 60)");  // five pods of a GiB
+  node.set_slo(R"("memoryEvictThresholdPercent": 75, "memoryEvictLowerPercent": 60)");  // needs five pods of 1 GiB
   node.cluster.fault("mute", R"({"verb": "create", "kind": "Pod"})");
-  // Nothing that goes is ever seen to go: the kubelet lists each pod as it was.
+  // The agent never sees an evicted pod end: the kubelet still lists each pod unchanged.
   node.configure("BEMemoryEvict: true", "enforce", "evict: {pendingPeriod: 10s}\n");
   REQUIRE(node.start());
   const auto brake = [&] { return find_metric(node.agent->metrics(), "koordetector_host_eviction_brake") == 1; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's explanations of inactive strategies: an invalid figure, a busy pool, a missing NodeSLO.
+// The agent's explanations of inactive strategies: an invalid number, a busy CPU pool, a missing NodeSLO.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("an invalid figure makes CPU burst inactive: reverts, capabilities and one line of the log name the figure") {
+TEST_CASE("an invalid number makes CPU burst inactive: reverts, capabilities and one log line name the number") {
   const Row row = burst();
   Sessions node(row.given);
   row.expect(node);
@@ -67,7 +67,7 @@ TEST_CASE(
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("a throttled container without a raised quota has the reason in koordctl why") {
+TEST_CASE("for a throttled container without a raised quota, koordctl why shows the reason") {
   Sessions node(
       given("qos-cpu-burst",
             "cpuBurstStrategy: {policy: cfsQuotaBurstOnly, cfsQuotaBurstPercent: 200, sharePoolThresholdPercent: 0}",
@@ -81,13 +81,13 @@ TEST_CASE("a throttled container without a raised quota has the reason in koordc
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("strategies that wait for the NodeSLO say so once, and once that it has come") {
+TEST_CASE("strategies that wait for the NodeSLO log this once, and log its arrival once") {
   Sessions::Given all{.plugins = {"qos-cpu-suppress", "qos-cgroup-reconcile", "qos-system"},
                       .gates = "CgroupReconcile=true,SystemConfig=true",
                       .node_slo = spec(kQuota)};
   Sessions node(all);
   std::filesystem::remove(node.folder / "slo.yaml");
-  node.agent->launch({"--feature-gates=" + all.gates});  // not ready without the file
+  node.agent->launch({"--feature-gates=" + all.gates});  // it is not ready without the file
   const auto is_logged_three_times = [&](std::string_view line) {
     return eventually([&] { return count_of(node.agent->log(), line) >= 3; }, kPatience) &&
            count_of(node.agent->log(), line) == 3;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real Prometheus scrapes an agent that enforces on the pods of this kernel while its exporter.detail is reloaded.
+// A real Prometheus scrapes an agent while exporter.detail is reloaded. The agent enforces a strategy on pods of this
+// kernel.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -15,14 +16,14 @@ const std::string kPod = "koordetector_pod_cpu_usage{pod_name=\"service\"}";
 const std::string kContainer = "koordetector_container_cpu_usage{pod_name=\"service\"}";
 const std::string kDetail = "koordetector_container_memory_usage_with_page_cache{pod_name=\"service\"}";
 
-// Scrapes since `series` began that lack it.
+// Returns the number of scrapes without `series` since it began.
 std::optional<double> missed(const PrometheusProcess& prometheus, const std::string& series) {
   return prometheus.value("vector(scalar(count_over_time(up[1h])) - scalar(sum(count_over_time(" + series + "[1h]))))");
 }
 
 }  // namespace
 
-TEST_CASE("a reload of exporter.detail ends and begins series in Prometheus, without a gap in those that stay") {
+TEST_CASE("a reload of exporter.detail ends and begins series in Prometheus, without a gap in the other series") {
   Sessions::Given given = quota().given;
   given.plugins.emplace_back("advisor-page-cache");
   Sessions node(given);
@@ -46,7 +47,7 @@ TEST_CASE("a reload of exporter.detail ends and begins series in Prometheus, wit
                      std::chrono::minutes(1)));
   }
   CHECK(missed(prometheus, kPod) == missed_at_first);
-  // The strategy went on.
+  // The strategy still works.
   CHECK_MESSAGE(node.settles(), node.unsettled());
   CHECK(node.agent->stop() == 0);
 }

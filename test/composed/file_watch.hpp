@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileWatch: reads files of the kernel every few milliseconds on a thread of its own and keeps each value that a file
-// had. A value that an agent writes and reverts between two readings is missed. Header-only.
+// FileWatch: a thread that reads files of the kernel every few milliseconds and keeps each value that a file had. It
+// misses a value that an agent writes and reverts between two reads. Header-only.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ class FileWatch {
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
-  // Every value that the file had since the beginning, without white space around it.
+  // Returns every value that the file had since the start, without surrounding white space.
   std::set<std::string> seen(const std::string& path) const {
     const std::scoped_lock lock(mutex_);
     const auto found = seen_.find(path);
@@ -46,7 +46,7 @@ class FileWatch {
           seen_[path].emplace(trim(*text));
         }
       ++readings_;
-      std::this_thread::sleep_for(kBetween);  // the period of the readings, not a wait for anything
+      std::this_thread::sleep_for(kBetween);  // the read period; the test does not wait for anything here
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that a hook of a third party gave a pod, while the plugin is reloaded, crashes and is parked, and when its
+// The values that a third-party hook set for a pod, while the plugin is reloaded, crashes and is parked, and when its
 // gate is off.
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto kLong = std::chrono::minutes(3);
 
-// Burst is off: it only counts the rounds.
+// CPU burst has no effect here. The test uses it to count rounds.
 Sessions::Given with_annotation() {
   return {.plugins = {"qos-cpu-burst"}, .node_slo = kOff, .service_annotations = "{koordetector.sh/test-hook: rival}"};
 }
@@ -26,7 +26,7 @@ Sessions::Given with_annotation() {
 struct HookFixture {
   Sessions node{with_annotation()};
 
-  // The kubelet's limit is that of the spec.
+  // The limit in the pod's cgroup is that of the spec, as a kubelet sets it.
   HookFixture() {
     std::filesystem::copy(built("test/e2e/plugins/careless_hook.so"), node.agent->plugin_folder());
     for (const RealCgroup* cgroup : {&node.pods.service_pod, &node.pods.service})
@@ -41,7 +41,7 @@ struct HookFixture {
     return node.file(cgroup, Controller::memory, node.pods.is_v2() ? "memory.max" : "memory.limit_in_bytes");
   }
 
-  // The annotation of the service's pod.
+  // Sets the annotation that commands the test's hook.
   void order(const std::string& now) const {
     std::string pods = koord::read_file(node.folder / "pods.yaml").value();
     const std::string key = "koordetector.sh/test-hook: ";
@@ -50,7 +50,7 @@ struct HookFixture {
     REQUIRE(koord::write_file_atomically(node.folder / "pods.yaml", pods));
   }
 
-  // The limit of the spec holds again.
+  // Returns whether the limit of the spec is restored.
   bool is_limit_of_spec() const {
     return eventually([&] { return koord::read_file(limit_file(node.pods.service)).value_or("") == "134217728\n"; },
                       kLong);
@@ -60,7 +60,7 @@ struct HookFixture {
     return eventually([&] { return node.agent->log().find(text) != std::string::npos; }, kLong);
   }
 
-  // The line of `koordctl plugins`.
+  // Returns the plugin's line of `koordctl plugins`.
   std::string plugin() const {
     const std::string all = node.agent->ctl({"plugins"}).output;
     const std::size_t at = all.find("careless-hook");
@@ -85,7 +85,7 @@ struct HookFixture {
 
 TEST_CASE_FIXTURE(
     HookFixture,
-    "a pod keeps what a hook gave it while the plugin is reloaded, crashes and is parked, until its gate is off") {
+    "a pod keeps a hook's values while the plugin is reloaded, crashes and is parked, until its gate is off") {
   CHECK(node.agent->ctl({"plugin", "reload", "careless-hook"}).exit_status == 0);
   check_kept();
   order("crash");
@@ -97,11 +97,11 @@ TEST_CASE_FIXTURE(
 }
 
 TEST_CASE_FIXTURE(HookFixture,
-                  "a pod keeps what a hook gave it while the hook sleeps, and gets nothing from an answer of garbage") {
+                  "a pod keeps a hook's values while the hook sleeps, and an invalid answer sets no value") {
   order("sleep");
   CHECK(is_logged("careless-hook gave no answer for"));
   check_kept();
-  order("garbage");  // which has no limit: that of the spec is expected
+  order("garbage");  // without a limit in the answer: the limit of the spec is expected
   CHECK(is_limit_of_spec());
   CHECK_MESSAGE(node.outside() == "", node.outside());
   order("rival");

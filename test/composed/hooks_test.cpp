@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtime hooks without a runtime that asks them: the answers for pods that exist, beside a strategy, interrupted in
-// every way.
+// Runtime hooks without a runtime that asks them: the hooks' answers for running pods, together with a strategy, with
+// every interruption.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -31,8 +31,8 @@ std::string quota(const Sessions& node, const std::string& microseconds) {
   return node.pods.is_v2() ? microseconds + " 100000" : microseconds;
 }
 
-// The service: limit 100m × 2 (burst) / 1.25; 8000 before the first burst. The batch pod: 500 and 800 milli-cores, 128
-// MiB.
+// The service: limit 100m × 2 (burst) / 1.25; 8000 before the first burst. The batch pod: requests 500 and limits 800
+// milli-cores, and has 128 MiB.
 void expect_hooks(Sessions& node) {
   for (const RealCgroup* cgroup : {&node.pods.service_pod, &node.pods.service})
     node.expect(node.quota_file(*cgroup), {quota(node, "16000"), quota(node, "8000")});
@@ -47,8 +47,7 @@ void expect_hooks(Sessions& node) {
 
 }  // namespace
 
-TEST_CASE(
-    "hooks and burst: base x scale x scale on one quota, batch limits on another pod, whatever interrupts the agent") {
+TEST_CASE("hooks and burst: base x scale x scale on one quota, batch limits on another pod, with every interruption") {
   Sessions node(with_hooks("qos-cpu-burst"));
   expect_hooks(node);
   REQUIRE(node.start());
@@ -69,7 +68,7 @@ TEST_CASE(
   CHECK_MESSAGE(node.is_as_before(), node.differences());
 }
 
-TEST_CASE("a hook's values stay during its reload") {
+TEST_CASE("a hook's values stay while it is reloaded") {
   Sessions node(with_hooks("hook-batch-resource"));
   expect_hooks(node);
   REQUIRE(node.start());

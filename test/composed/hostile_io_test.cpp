@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block I/O limits with hostile figures and names of devices, through the whole agent into this kernel's files: a limit
-// is one that the NodeSLO asks for or none, at every moment, and after off the files are as before.
+// Block I/O limits with hostile numbers and device names, through the whole agent into this kernel's files. At every
+// moment a file has either a limit that the NodeSLO requests or none. After the strategy is off, the files are as
+// before.
 #include <doctest/doctest.h>
 
 #include <sys/sysmacros.h>
@@ -30,10 +31,10 @@ std::string slo_of(const std::string& name, const std::string& figures, const st
 struct HostileBlock {
   std::string name, figures;
   std::string type = "device";
-  bool has_bytes = false;  // readBPS of it, which is right, holds
+  bool has_bytes = false;  // its readBPS is valid and is applied
 };
 
-// The limits of the disk, without its number; nothing: none.
+// The limits of the disk without its device number; empty without a limit.
 class Limits {
  public:
   explicit Limits(const Sessions& node) : node_(node) {}
@@ -67,7 +68,7 @@ class Limits {
 
 }  // namespace
 
-TEST_CASE("hostile limits of block I/O: no other limit than one that was asked for is ever there") {
+TEST_CASE("hostile block I/O limits: a limit that was not requested is never set") {
   const auto disk = LoopDisk::attach(1 << 20);
   if (!disk) {
     MESSAGE("left out here: there are no loop devices");
@@ -87,7 +88,7 @@ TEST_CASE("hostile limits of block I/O: no other limit than one that was asked f
   const std::vector<HostileBlock> rows = {
       {disk->path(), bytes + ", readIOPS: 4294967297", "device", true},  // 1 in the 32 bits of cgroup v1
       {"../" + disk->path().substr(5), bytes},
-      {disk->path(), bytes + ", readIOPS: 4294967396", "device", true},  // 100 there
+      {disk->path(), bytes + ", readIOPS: 4294967396", "device", true},  // 100 in 32 bits
       {"\"/dev/../dev/" + disk->path().substr(5) + "\"", bytes},
       {disk->path(), bytes + ", readIOPS: 9223372036854775807", "device", true},
       {"\"" + number + "\"", bytes},
@@ -97,7 +98,7 @@ TEST_CASE("hostile limits of block I/O: no other limit than one that was asked f
       {disk->path(), "readBPS: 1e30"},
       {disk->path(), bytes + ", readIOPS: \"100\"", "device", true},
       {disk->path(), bytes, "podvolume"},
-      {disk->path(), bytes + ", readIOPS: 4294967295", "device", true},  // no limit in the kernel's words
+      {disk->path(), bytes + ", readIOPS: 4294967295", "device", true},  // the kernel's value for no limit
       {disk->path(), bytes, "disk"},
   };
   for (const HostileBlock& row : rows) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that a broken or hostile server sends: pods of the kubelet and NodeSLOs of the API server, into an agent that
-// enforces memory.low of a pod in a tree of plain files. Whatever comes: no file outside of the pod's own cgroup
-// changes, the last good state stays, the problem names the object and the field, the agent is ready, and after off
-// every file is as before.
+// Objects of a broken or hostile server: pods of the kubelet and NodeSLOs of the API server, for an agent that enforces
+// memory.low of a pod in a tree of plain files. With every object: no file outside of the pod's own cgroup changes, the
+// last valid state stays, the problem names the object and the field, the agent is ready, and after off every file is
+// as before.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -30,11 +30,11 @@ constexpr const char* kGood =
     R"({"resourceQOSStrategy": {"lsClass": {"memoryQOS": {"enable": true, "lowLimitPercent": 100}}}})";
 const std::string kContainerId(64, 'a');
 const std::string kWeb = "kubepods/burstable/poduid-web";
-const std::string kOwn = "kubepods/burstable/poduid-own";  // of hostile pods that the agent may take
+const std::string kOwn = "kubepods/burstable/poduid-own";  // cgroup of hostile pods that the agent may accept
 
 bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// JSON of a pod; `metadata`, `spec` and `status`: members, each with a comma before it.
+// Returns the JSON of a pod. `metadata`, `spec` and `status`: members, each with a leading comma.
 std::string pod(const std::string& name, const std::string& uid, const std::string& metadata = {},
                 const std::string& spec = {}, const std::string& status = {},
                 const std::string& resources = R"({"requests": {"memory": "64Mi"}})",
@@ -52,7 +52,7 @@ const std::string kGoodPod = pod("web", "uid-web", "", R"(, "nodeName": "test-no
 
 std::string list_of(const std::string& items) { return R"({"kind": "PodList", "items": [)" + items + "]}"; }
 
-// The text as a JSON string.
+// Returns the text as a JSON string.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
@@ -64,7 +64,7 @@ class Node {
   Node() {
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
     for (const std::string& dir : {kWeb, kWeb + "/" + kContainerId, kOwn}) add_cgroup(dir);
-    // Where an unchecked uid, container id or annotation would lead.
+    // Cgroups that an unchecked uid, container id or annotation would reach.
     for (const std::string trap : {"kubepods/trap", "kubepods/burstable/trap", "kubepods/burstable/poduid-other"})
       for (const std::string& dir : {trap, trap + "/" + kContainerId}) add_cgroup(dir);
     cluster.set_kubelet_config(R"({"cgroupDriver": "cgroupfs"})");
@@ -83,7 +83,7 @@ class Node {
   void set_slo(const std::string& spec) {
     cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": )" + spec + "}");
   }
-  // The kubelet's answer; `more`: further arguments of the fault.
+  // Sets the kubelet's answer. `more`: further arguments of the fault.
   void answer_pods(const std::string& body, const std::string& more = {}) {
     cluster.clear_fault("answer");
     cluster.fault("answer", R"({"server": "kubelet", "path": "/pods", "body": )" + quoted(body) + more + "}");
@@ -114,7 +114,7 @@ class Node {
     const std::string known = agent->ctl({"pods"}).output;
     return holds(known, "1 pods from") && holds(known, "web");
   }
-  // The files that the agent has no reason to write and that differ, a line each.
+  // Returns the files that differ although the agent has no reason to write them, one line each.
   std::string strays() const {
     std::string all;
     for (const auto& [path, text] : files()) {
@@ -158,7 +158,7 @@ class Node {
 struct HostilePod {
   const char* name;
   std::string object;
-  const char* problem;  // a part of what the agent says; empty: nothing is wrong with the object itself
+  const char* problem;  // a part of the agent's message; empty: the object itself is valid
 };
 
 std::vector<HostilePod> hostile_pods() {
@@ -205,7 +205,7 @@ constexpr std::pair<const char*, const char*> kHostileFields[] = {
     {"true", "lowLimitPercent: found true, expected an integer"},
 };
 
-// Lines of a watch of NodeSLO, of which none counts, and what the agent says.
+// Lines of a watch of NodeSLO that the agent must reject, and the agent's message.
 std::vector<std::pair<std::string, const char*>> hostile_events(const std::string& version) {
   const auto event = [&](const std::string& type, const std::string& name, const std::string& spec) {
     const std::string metadata = R"({"name": ")" + name + R"(", "resourceVersion": ")" + version + "\"}";
@@ -228,7 +228,7 @@ std::vector<std::pair<std::string, const char*>> hostile_events(const std::strin
 }  // namespace
 
 TEST_CASE(
-    "hostile pods in the kubelet's list: they are left out and named, the others count, and nothing else is written") {
+    "hostile pods in the kubelet's list are left out and named, the others are used, and no other file is written") {
   Node node;
   for (const HostilePod& row : hostile_pods()) {
     INFO(std::string(row.name));
@@ -243,7 +243,7 @@ TEST_CASE(
   node.check_undone();
 }
 
-TEST_CASE("lists that are no list of this node's pods leave the pods as they were, and take little memory") {
+TEST_CASE("answers that are not a list of this node's pods leave the pods unchanged and take little memory") {
   Node node;
   const auto stays = [&](const char* problem) {
     CHECK_MESSAGE(eventually([&] { return holds(node.problem(), problem); }, kLong), node.problem());
@@ -258,7 +258,7 @@ TEST_CASE("lists that are no list of this node's pods leave the pods as they wer
   stays("no pods are listed while cgroups of pods are there");
   node.answer_pods(list_of(pod("p", "uid-other", "", R"(, "nodeName": "elsewhere")")));
   stays("spec.nodeName: found 'elsewhere'");
-  // More than 100 MB of pods that cost some 40 bytes in the answer each and much more in memory.
+  // More than 100 MB of pods. Each has 40 bytes in the answer and needs much more in memory.
   node.answer_pods(
       R"({"items": [)",
       R"(, "filler": "{\"metadata\": {\"uid\": \"1\", \"name\": \"a\"}},", "times": 2700000, "tail": "{}]}")");
@@ -276,7 +276,7 @@ TEST_CASE("lists that are no list of this node's pods leave the pods as they wer
   node.check_undone();
 }
 
-TEST_CASE("hostile fields of a NodeSLO have no effect but their default, and are named") {
+TEST_CASE("hostile fields of a NodeSLO get their defaults, and are named") {
   Node node;
   for (const auto& [value, problem] : kHostileFields) {
     INFO(value);
@@ -295,7 +295,7 @@ TEST_CASE("hostile fields of a NodeSLO have no effect but their default, and are
   node.check_undone();
 }
 
-TEST_CASE("events of a watch that are no NodeSLO of this node leave the last good one, and are named") {
+TEST_CASE("invalid watch events leave the last valid NodeSLO, and are named") {
   Node node;
   int rows = 0;
   for (const auto& [line, problem] : hostile_events(node.newest_version())) {
@@ -306,7 +306,7 @@ TEST_CASE("events of a watch that are no NodeSLO of this node leave the last goo
     CHECK_MESSAGE(node.strays() == "", node.strays());
     CHECK(node.is_enforced());
     CHECK(node.is_ready());
-    // The next row begins with a watch that goes well.
+    // The next row begins with a valid watch.
     const std::string row = "\"row\":" + std::to_string(++rows);
     node.set_slo(std::string(kGood, std::strlen(kGood) - 1) + R"(, "extensions": {)" + row + "}}");
     CHECK(eventually([&] { return holds(node.agent->get("/api/v1/slo"), row); }, kLong));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-interference on this kernel's files: a pod that uses all CPUs beside a service and an equal of that. A plugin of
-// the test posts the verdicts; in one case the advisor does. The steps are taken, withdrawn, restored after SIGKILL,
-// and combined with hooks.
+// qos-interference on this kernel's files: a pod that uses all CPUs ("hog"), a service, and a second service of equal
+// priority. A plugin of the test posts the verdicts; in one case the advisor does. The strategy takes its steps,
+// withdraws them, restores files after SIGKILL, and works together with hooks.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -40,7 +40,8 @@ std::string pod_yaml(const std::string& name, const std::string& qos, std::strin
          "\", state: {running: {}}}]\n";
 }
 
-// A service (LS), its equal `peer` (LS), and `etl` (BE), which uses all CPUs; all among the burstable pods.
+// A service (LS), `peer` of equal priority (LS), and `etl` (BE), which uses all CPUs. All have cgroups in the burstable
+// class.
 struct InterferenceFixture {
   InterferenceFixture() {
     for (const RealCgroup* cgroup : {&pods.service_pod, &etl_pod, &peer_pod}) pods.set_shares(*cgroup, 512);
@@ -55,7 +56,7 @@ struct InterferenceFixture {
     before = knobs();
   }
 
-  // Without the cgroups that the agent makes for plugins of third parties.
+  // Returns the knobs without the cgroups that the agent makes for third-party plugins.
   std::map<std::string, std::string> knobs() const {
     std::map<std::string, std::string> all = pods.knobs();
     std::erase_if(all, [](const auto& file) { return file.first.find("/kubepods") == std::string::npos; });
@@ -107,7 +108,7 @@ struct InterferenceFixture {
     return became;
   }
   std::string differences() const { return changes(before, knobs()); }
-  // The figure of a pod in the agent's metrics; nothing: it is not restrained.
+  // Returns the pod's step from the agent's metrics; nullopt if it is not restrained.
   std::optional<double> step(const std::string& pod) const {
     return find_metric(agent->metrics(), "koordetector_pod_interference_step", {"pod_name=\"" + pod + "\""});
   }
@@ -127,9 +128,8 @@ struct InterferenceFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(
-    InterferenceFixture,
-    "a hog has the least weight, then a quota of half its use, and all it had when the verdict has ended") {
+TEST_CASE_FIXTURE(InterferenceFixture,
+                  "a hog gets the least weight, then a quota of half its use, and its own values after the verdict") {
   step_seconds = 10;
   start(kEtlHolds);
   REQUIRE(becomes([&] { return has_least_weight(); }));
@@ -144,7 +144,7 @@ TEST_CASE_FIXTURE(
   CHECK(has_least_weight());
   CHECK(quota() <= 100'000 * static_cast<long>(pods.cpus()) / 2);
   CHECK(eventually([&] { return step("etl") == 2.0; }));
-  // No file of the service, of its equal or of the classes has changed.
+  // No file of the service, of its peer or of the classes has changed.
   std::map<std::string, std::string> others = before, now = knobs();
   const auto is_of_etl = [](const auto& file) { return file.first.find("podetl") != std::string::npos; };
   std::erase_if(others, is_of_etl);
@@ -179,7 +179,7 @@ TEST_CASE_FIXTURE(InterferenceFixture,
     MESSAGE("left out here: ", agent->log());
     return;
   }
-  // Other load of the machine is not to be the cause. Earlier the plugin would not get the CPU to load its programs.
+  // Reduces the effect of other load. Not earlier: the plugin needs CPU time to load its programs.
   pods.set_shares(pods.top, 262'144);
   REQUIRE(becomes([&] { return has_least_weight(); }));
   CHECK_MESSAGE(has(why(), "default/service/main (cpu, "), why());
@@ -199,17 +199,17 @@ TEST_CASE_FIXTURE(InterferenceFixture,
   CHECK(becomes([&] { return differences().empty(); }));
 }
 
-TEST_CASE_FIXTURE(InterferenceFixture, "an agent that ends while a hog is restrained restores it") {
+TEST_CASE_FIXTURE(InterferenceFixture, "an agent that ends while a hog is restrained restores the hog's files") {
   start(kEtlHolds);
   REQUIRE(becomes([&] { return has_least_weight(); }));
   CHECK(agent->stop() == 0);
   CHECK(differences() == "");
 }
 
-TEST_CASE_FIXTURE(InterferenceFixture, "equals are never touched, though verdicts blame them") {
+TEST_CASE_FIXTURE(InterferenceFixture, "pods of equal priority are never restrained, though verdicts blame them") {
   start(std::string(kPeerHolds) + "; default/etl default/peer 0.5 0.9; default/etl default/service 0.5 0.9;" +
         kEtlHolds);
-  REQUIRE(becomes([&] { return has_least_weight() && quota() > 0; }));  // several steps later
+  REQUIRE(becomes([&] { return has_least_weight() && quota() > 0; }));  // after several steps
   for (const char* pod : {"peer", "service"}) {
     CHECK_FALSE(step(pod));
     CHECK_MESSAGE(!has(why(std::string("default/") + pod), "qos-interference"), why());
@@ -229,7 +229,7 @@ TEST_CASE_FIXTURE(InterferenceFixture, "a hog under hands-off is not written, an
   CHECK(becomes([&] { return differences().empty(); }));
 }
 
-TEST_CASE_FIXTURE(InterferenceFixture, "in shadow the first step is recorded, and nothing is written") {
+TEST_CASE_FIXTURE(InterferenceFixture, "in shadow mode the first step is recorded and not written") {
   mode = "shadow";
   start(kEtlHolds);
   REQUIRE(becomes([&] { return has(why(), "qos-interference") && has(why(), "shadow"); }));
@@ -239,7 +239,7 @@ TEST_CASE_FIXTURE(InterferenceFixture, "in shadow the first step is recorded, an
 
 TEST_CASE_FIXTURE(InterferenceFixture, "verdicts of a third party have no effect unless the configuration names it") {
   start("", {"test/e2e/plugins/judges"}, ",Slanderer=true", kEtlHolds);
-  // It posts: its verdicts have an effect as soon as they are trusted, and none before.
+  // The plugin posts verdicts already: they have an effect as soon as the plugin is trusted, and not before.
   REQUIRE(becomes([&] { return find_metric(agent->metrics(), "koordetector_interference_restrained_pods") == 0.0; }));
   REQUIRE(becomes([&] { return has(agent->ctl({"plugins"}).output, "com.example.slanderer"); }));
   CHECK(differences() == "");
@@ -248,14 +248,16 @@ TEST_CASE_FIXTURE(InterferenceFixture, "verdicts of a third party have no effect
   CHECK_MESSAGE(has(why(), "of com.example.slanderer"), why());
   blame("", kEtlHolds);
   CHECK(becomes([&] { return differences().empty(); }));
-  CHECK(agent->stop() == 0);  // it removes the cgroups of the plugin
+  CHECK(agent->stop() == 0);  // the agent removes the cgroups of the plugin
 }
 
-TEST_CASE_FIXTURE(InterferenceFixture, "the least weight binds above a hook's base, and the base is back afterwards") {
+TEST_CASE_FIXTURE(
+    InterferenceFixture,
+    "the least weight overrides the weight that a hook set, and the hook's weight is restored afterwards") {
   write_pods("{requests: {kubernetes.io/batch-cpu: 500}}");
   start("", {"plugins/hook-batch-resource"}, ",BatchResource=true");
   const std::string base = pods.is_v2() ? "20" : "512";
-  pods.set_shares(etl_pod, 1024);  // the hook finds another value
+  pods.set_shares(etl_pod, 1024);  // lets the hook find another value
   REQUIRE(becomes([&] { return weight() == base; }));
   blame(kEtlHolds);
   REQUIRE(becomes([&] { return has_least_weight(); }));
@@ -265,7 +267,8 @@ TEST_CASE_FIXTURE(InterferenceFixture, "the least weight binds above a hook's ba
   CHECK(becomes([&] { return weight() == base && quota() == -1; }));
 }
 
-TEST_CASE_FIXTURE(InterferenceFixture, "a hog that a hook has made idle is capped at once, and is idle afterwards") {
+TEST_CASE_FIXTURE(InterferenceFixture,
+                  "a hog that a hook has made idle gets a cap at once, and is idle again afterwards") {
   if (!pods.knows("cpu.idle")) {
     MESSAGE("left out here: this kernel has no cpu.idle");
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that interrupts an agent in its work. Header-only.
+// All ways to interrupt an agent in its work. Header-only.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 namespace koord::test {
 
 enum class Interruption {
-  sigkill,  // then the next start
-  sigterm,  // all files are as before in between
-  sighup,   // with another configuration of the log and of the strategy, which asks for the same
+  sigkill,  // then another start
+  sigterm,  // then another start; in between all files are as before
+  sighup,   // with another log configuration and an equivalent configuration of the strategy
   reload,   // of the strategy: koordctl plugin reload
-  keep,     // a session with onExit: keep, its end, the next start
+  keep,     // a session with onExit: keep, its end, another start
 };
 inline constexpr std::array kInterruptions = {Interruption::sigkill, Interruption::sighup, Interruption::reload,
                                               Interruption::sigterm, Interruption::keep};

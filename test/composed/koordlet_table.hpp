@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of koordlet's own tables, put to this tree. Both answers stand in a row. Where they differ the row names the
-// README that documents the difference and some of its words; the check fails when the README does not have them any
-// more. Header-only.
+// Runs rows of koordlet's own test tables on this code. A row has the answer of both. Where they differ, the row names
+// the README that documents the difference and quotes some of its words; the check fails if the README no longer has
+// them. Header-only.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,12 +14,12 @@
 
 namespace koord::test {
 
-// A sentence of a file below plugins/. Empty: both give the same answer.
+// A sentence in a file below plugins/. Empty: both answers are equal.
 struct Difference {
   std::string_view file, words;
 };
 
-// Runs of white space as one blank: a README wraps its lines.
+// Returns the text with each run of white space as one blank, because a README wraps its lines.
 inline std::string on_one_line(std::string_view text) {
   std::string line;
   for (const char letter : text) {
@@ -34,7 +34,7 @@ inline bool is_documented(const Difference& difference) {
   return text && on_one_line(*text).find(on_one_line(difference.words)) != std::string::npos;
 }
 
-// One row: koordlet's answer, and that of this tree.
+// The answers of one row: koordlet's, and that of this code.
 template <class Value>
 struct Expected {
   Value koordlet, here;

@@ -15,10 +15,10 @@ using test::Expected;
 
 namespace {
 
-constexpr long long kBase = 200'000;  // of a limit of 2 cores
+constexpr long long kBase = 200'000;  // for a limit of 2 cores
 constexpr const char* kReadme = "qos-cpu-burst/README.md";
 
-// 16 CPUs of which a pod of LSR requests 8; the node uses 10.
+// 16 CPUs, 8 of them requested by an LSR pod; the node uses 10.
 PoolState when_lsr_uses(double cores) { return state_of({16 - 8, 10 - cores, 50}); }
 
 }  // namespace
@@ -29,7 +29,7 @@ TEST_CASE("koordlet's table: the state of the shared pool") {
   CHECK(when_lsr_uses(6.25) == PoolState::cooling);
 }
 
-TEST_CASE("koordlet's table: the next quota of a container of 2 cores that is held back") {
+TEST_CASE("koordlet's table: the next quota of a throttled container with 2 cores") {
   struct Row {
     const char* name;
     long long now;
@@ -52,7 +52,7 @@ TEST_CASE("koordlet's table: the next quota of a container of 2 cores that is he
   };
   for (const Row& row : rows) {
     const slo::CpuBurst settings{row.policy, 1000, row.percent, -1, 50};
-    // Here a step is one of the factor on the limit, which the host makes a quota of.
+    // A step here multiplies the limit by a factor, from which the host computes the quota.
     const Operation operation = allowed(wanted(settings, row.limiter_allows, 0.5), row.pool);
     const double scale = next_scale(operation, static_cast<double>(row.now) / kBase, settings);
     check_row(row.name, std::llround(scale * kBase), row.next);

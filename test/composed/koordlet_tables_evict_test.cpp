@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordlet's tables of eviction for CPU and memory: how much has to be released, and which pods go for it.
+// koordlet's tables of eviction for CPU and memory: how much must be released, and which pods are evicted for it.
 #include "plugins/qos-cpu-evict/cpu_evict.hpp"
 #include "plugins/qos-memory-evict/memory_evict.hpp"
 #include "test/composed/koordlet_table.hpp"
@@ -37,7 +37,7 @@ Candidate sold(std::string name, std::uint32_t priority_class, std::int32_t prio
   return candidate;
 }
 
-// The pods of the first demand that go, in order, until they release enough.
+// Returns the pods that are evicted for the first demand, in order, until they release enough.
 Names victims(const Decision& decision) {
   Names names;
   if (decision.demands.empty()) return names;
@@ -57,7 +57,7 @@ std::int64_t amount(const Decision& decision, eviction::Tier tier) {
   return 0;
 }
 
-// Milli-cores that batch and mid pods were promised, of a node that has `allocatable` of each.
+// A node with `allocatable` of batch and mid CPU, and the milli-cores that its pods request of them.
 Situation promised_cpu(slo::Number priority, eviction::Allocatable allocatable, bool with_mid) {
   Situation situation;
   situation.features = {"CPUAllocatableEvict"};
@@ -78,7 +78,7 @@ TEST_CASE("koordlet's table: BECPUEvict, lower 30 and upper 40 percent of a requ
   const auto released = [&](double request, double limit) {
     return cpu_evict::release({limit, request, limit}, satisfaction);
   };
-  // The less of what the average and the newest figures need.
+  // Returns the lower of the amounts for the average and for the newest usage.
   const auto round = [&](double average, double newest) {
     return std::min(released(50'000, average), released(50'000, newest));
   };
@@ -106,7 +106,7 @@ TEST_CASE("koordlet's table: CPUEvict of 100 cores") {
   check_row("equal lower and threshold values are refused by both", released(81'000, 80), Expected<std::int64_t>(0));
 }
 
-TEST_CASE("koordlet's table: CPUAllocatableEvict of 100 cores of each, threshold 80, lower 70") {
+TEST_CASE("koordlet's table: CPUAllocatableEvict of 100 cores of batch and of mid CPU, threshold 80, lower 70") {
   const auto decided = [](const Situation& situation) {
     const Decision decision = cpu_evict::decide(situation, {});
     return std::pair(amount(decision, eviction::Tier::batch), amount(decision, eviction::Tier::mid));
@@ -121,7 +121,7 @@ TEST_CASE("koordlet's table: CPUAllocatableEvict of 100 cores of each, threshold
   check_row("batch-cpu is 0", decided(promised_cpu(5999, {.mid = {}, .batch = 0}, false)), Expected<Pair>({85'000, 0}));
 }
 
-TEST_CASE("koordlet's table: BEMemoryEvict, 115 G of 120 G used: which pods go, and in which order") {
+TEST_CASE("koordlet's table: BEMemoryEvict, 115 G of 120 G used: which pods are evicted, and in which order") {
   struct Row {
     const char* name;
     std::int64_t threshold;
@@ -151,7 +151,7 @@ TEST_CASE("koordlet's table: BEMemoryEvict, 115 G of 120 G used: which pods go, 
   }
 }
 
-TEST_CASE("koordlet's table: MemoryAllocatableEvict of a node that has no batch-memory") {
+TEST_CASE("koordlet's table: MemoryAllocatableEvict of a node without batch-memory") {
   Situation situation;
   situation.features = {"MemoryAllocatableEvict"};
   situation.slo.memory_allocatable_evict_threshold_percent = 80;
@@ -165,7 +165,7 @@ TEST_CASE("koordlet's table: MemoryAllocatableEvict of a node that has no batch-
   CHECK(victims(memory_evict::decide(situation, 115 * kG)).size() == 2);
 }
 
-TEST_CASE("koordlet's table: figures that a feature refuses to run with") {
+TEST_CASE("koordlet's table: numbers with which a feature refuses to run") {
   const auto runs = [](const char* feature, slo::Number threshold, slo::Number lower, slo::Number priority) {
     Situation situation;
     situation.features = {feature};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordlet's tables of how a NodeSLO becomes settings, through the host's merge and the plugins' own reading of it:
-// defaults, fields that are given, classes that are off, a pod's annotation, and figures that contradict.
+// koordlet's tables of how a NodeSLO becomes settings, through the host's merge and the plugins' parsers: defaults,
+// given fields, classes that are off, a pod's annotation, and contradictory numbers.
 #include "core/state/slo.hpp"
 #include "plugins/qos-cpu-evict/cpu_evict.hpp"
 #include "plugins/qos-memory-evict/memory_evict.hpp"
@@ -20,7 +20,7 @@ slo::NodeSlo effective(std::string_view spec) {
   return parsed->slo;
 }
 
-// The amount to release of 100 GB with this usage; 0 when the feature does not run.
+// Returns the amount to release of 100 GB with this usage; 0 if the feature does not run.
 std::int64_t released(const std::string& fields, std::int64_t used_gb) {
   eviction::Situation situation;
   situation.features = {"BEMemoryEvict"};
@@ -36,7 +36,7 @@ std::int64_t released(const std::string& fields, std::int64_t used_gb) {
 
 }  // namespace
 
-TEST_CASE("koordlet's table: fields that are given go before the defaults, and the others keep them") {
+TEST_CASE("koordlet's table: given fields override the defaults, and the other fields keep the defaults") {
   const slo::Threshold merged =
       *effective(R"({"resourceUsedThresholdWithBE": {"enable": true, "cpuSuppressThresholdPercent": 80}})").threshold;
   CHECK(merged.enable == true);
@@ -47,7 +47,8 @@ TEST_CASE("koordlet's table: fields that are given go before the defaults, and t
   CHECK(*effective("{}").cpu_burst == slo::CpuBurst{slo::BurstPolicy::none, 1000, 300, -1, 50});
 }
 
-TEST_CASE("koordlet's table: a class with its section off has the values that undo it, one that is on has its own") {
+TEST_CASE(
+    "koordlet's table: a class with its section off has values that revert its effect; one that is on has its own") {
   const slo::ResourceQos off = *effective("{}").resource_qos;
   CHECK(off.be->memory->wmark_ratio == 0);
   CHECK(off.be->resctrl->cat_range_end_percent == 100);
@@ -72,11 +73,11 @@ TEST_CASE("koordlet's table: a pod's cpuBurst replaces the node's fields one by 
   CHECK(slo::cpu_burst_of(node, "no JSON", problems) == node);
 }
 
-TEST_CASE("koordlet's table: valid figures of memory eviction act, and contradicting figures evict no pod") {
+TEST_CASE("koordlet's table: valid numbers of memory eviction have an effect, and contradictory numbers evict no pod") {
   CHECK(released(R"("memoryEvictThresholdPercent": 70, "memoryEvictLowerPercent": 65)", 80) == 15);
   CHECK(released(R"("memoryEvictThresholdPercent": 70)", 80) == 12);
   CHECK(released(R"("memoryEvictThresholdPercent": 90)", 80) == 0);
-  // koordlet refuses to run with each of these; a default in their place would evict a pod.
+  // koordlet refuses to run with each of these. With a default in their place, a pod would be evicted.
   CHECK(released(R"("memoryEvictThresholdPercent": 60, "memoryEvictLowerPercent": 65)", 80) == 0);
   CHECK(released(R"("memoryEvictThresholdPercent": -1)", 80) == 0);
   CHECK(released(R"("memoryEvictLowerPercent": 75)", 80) == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // koordlet's tables of shared resources: last-level cache and bandwidth, memory throttling, page cache, CPU shares, and
-// requests that production could lend.
+// requests of production pods that could be lent.
 #include "core/knob/knob.hpp"
 #include "core/predict/predictors.hpp"
 #include "plugins/qos-cgroup-reconcile/memory_qos.hpp"
@@ -21,7 +21,7 @@ std::string mask(std::uint64_t ways, std::int64_t begin, std::int64_t end) {
       rdt::mask_of({.mask = ways, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}}, begin, end));
 }
 
-// The shares as v2 stores them, and the shares of v1 for a weight.
+// Returns the shares as v2 stores them, and the v1 shares for this weight.
 std::string weight_of(std::int64_t shares) {
   const knob::Knob* knob = knob::find_knob("cpu.shares");
   return knob::encode(*knob, knob::parse_value(*knob, std::to_string(shares)).value(), cgroup::Version::v2).at(0);
@@ -52,7 +52,7 @@ TEST_CASE("koordlet's table: memory bandwidth by vendor") {
 
 TEST_CASE("koordlet's table: memory.high of a request of 512 Mi and a limit of 1 Gi") {
   CHECK(cgroup_reconcile::memory_high(512 * kMi, kGi, 80, 4096) == 966'365'184);
-  // koordlet writes the largest number, which is no throttling; here no intent says the same.
+  // koordlet writes the largest number, which means no throttling. Here no intent has the same meaning.
   CHECK(cgroup_reconcile::memory_high(512 * kMi, kGi, 0, 4096) == std::nullopt);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("koordlet's table: CPU shares as a weight of cgroup v2") {
   CHECK(weight_of(262'144) == "10000");
 }
 
-TEST_CASE("koordlet's table: the set that a parent has on the way from one to another is the union of both") {
+TEST_CASE("koordlet's table: while a parent's set changes, it is the union of the old and the new set") {
   const knob::Knob& cpus = *knob::find_knob("cpuset.cpus");
   const auto widest = [&](const char* now, const char* wanted) {
     return knob::spell(

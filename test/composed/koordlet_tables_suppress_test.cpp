@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordlet's tables of CPU suppression: the budget, the quota, which CPUs are picked.
+// koordlet's tables of CPU suppression: the budget, the quota, and the selected CPUs.
 #include <algorithm>
 
 #include "plugins/qos-cpu-suppress/cpu_suppress.hpp"
@@ -12,7 +12,7 @@ using koord::test::Expected;
 
 namespace {
 
-constexpr Settings kWithoutHold{.hold_ns = 0};  // koordlet gives more at once, too
+constexpr Settings kWithoutHold{.hold_ns = 0};  // koordlet increases a budget at once, too
 constexpr const char* kReadme = "qos-cpu-suppress/README.md";
 
 // CPU : core : socket : NUMA node
@@ -42,7 +42,7 @@ Inputs inputs_of(std::int64_t cores, Policy policy) {
   return inputs;
 }
 
-// The value of the first knob, without the period of a quota; "unchanged": no knob is proposed.
+// Returns the value of the first knob, without the period of a quota; "unchanged" if no knob is proposed.
 std::string proposed(const Inputs& inputs, Memory memory) {
   const auto round = plan(inputs, kWithoutHold, memory);
   return round.intents.empty() ? "unchanged" : round.intents[0].value.substr(0, round.intents[0].value.find(' '));
@@ -92,8 +92,7 @@ TEST_CASE("koordlet's table: the quota of 80 CPUs") {
       {"10 cores now: a tenth of the node more", 20, 10, std::string("1800000")},
       {"19 cores now", 20, 19, std::string("2000000")},
       {"24 cores now", 20, 24, std::string("2000000")},
-      // koordlet skips the write. Here the intent repeats the value that is there, which the host does not write
-      // either.
+      // koordlet skips the write. Here the intent repeats the current value, which the host does not write either.
       {"19.8 cores now: less than a hundredth of the node", 20, 19.8, std::string("1980000")},
       {"no quota now", 20, {}, std::string("2000000")},
       {"almost no budget", 0.001, 0.8, std::string("2000")},
@@ -107,7 +106,7 @@ TEST_CASE("koordlet's table: the quota of 80 CPUs") {
   }
 }
 
-TEST_CASE("koordlet's table: which CPUs are picked") {
+TEST_CASE("koordlet's table: which CPUs are selected") {
   CHECK(picked(3, topology_a()) == "0,2,4");
   CHECK(picked(3, topology_b()) == "0-1,4");
   CHECK(picked(4, topology_b()) == "0-1,4-5");
@@ -119,7 +118,7 @@ TEST_CASE("koordlet's table: which CPUs are picked") {
   CHECK(picked(3, {}).empty());
 }
 
-TEST_CASE("koordlet's table: the whole way to a set of CPUs, LSR pods on 0 and 6, an LSE pod on 7") {
+TEST_CASE("koordlet's table: all steps to a set of CPUs, LSR pods on 0 and 6, an LSE pod on 7") {
   struct Row {
     const char *name, *reserved;
     std::size_t before;
@@ -143,7 +142,7 @@ TEST_CASE("koordlet's table: the whole way to a set of CPUs, LSR pods on 0 and 6
   }
 }
 
-TEST_CASE("koordlet's table: nodes of few CPUs, and of none that may be used") {
+TEST_CASE("koordlet's table: nodes with few CPUs, and with no usable CPU") {
   Inputs two = inputs_of(2, Policy::cpuset);
   two.use.pods = 2;
   check_row("two CPUs, none to spare", proposed(two, {}),

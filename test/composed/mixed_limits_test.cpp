@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Burst, normalization, batch limits and a cap on the quota of one container. The project's own plugins give them to
-// containers of different classes, so a plugin of the test gives one container the parts of the other classes.
+// Burst, normalization, batch limits and a cap on the quota of one container. The project's own plugins set them for
+// containers of different classes, so a plugin of the test sets the parts of the other classes for one container.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -24,8 +24,8 @@ std::string quota(const Sessions& node, const std::string& microseconds) {
   return node.pods.is_v2() ? microseconds + " 100000" : microseconds;
 }
 
-// The file may have its value before a hook has answered: a value that a killed agent left stays, and a cap may hide a
-// part that is missing.
+// The file may have its value before a hook has answered: a value of a killed agent stays, and a cap may hide a missing
+// part. So this checks the parts that `koordctl why` shows.
 void check_why(Sessions& node, const std::string& pod, const std::string& equation) {
   std::string why;
   const auto shows_equation = [&] {
@@ -35,7 +35,7 @@ void check_why(Sessions& node, const std::string& pod, const std::string& equati
   CHECK_MESSAGE(eventually(shows_equation, std::chrono::minutes(1)), why);
 }
 
-// Killed while it raises the value, and then interrupted in every way.
+// Kills the agent while it raises the value, and then interrupts it in every way.
 void check_through_interruptions(Sessions& node, void (*check_shown)(Sessions&)) {
   REQUIRE(node.start());
   REQUIRE(eventually([&] { return node.rounds() >= 2; }, std::chrono::minutes(1)));
@@ -55,14 +55,15 @@ void check_through_interruptions(Sessions& node, void (*check_shown)(Sessions&))
 
 }  // namespace
 
-TEST_CASE("batch limit x normalization x burst, capped, on one container: why shows each part, the file the value") {
+TEST_CASE(
+    "batch limit x normalization x burst, capped, on one container: why shows each part, the file has the result") {
   Sessions::Given given =
       of_all({"qos-cpu-burst", "hook-cpu-normalization", "hook-batch-resource", "mixed-limits"}, kBurst);
   given.service_more_limits = ", kubernetes.io/batch-cpu: 120";
   given.service_annotations = "{koordetector.sh/test-cap: \"18000 100000\"}";
   Sessions node(given);
-  // 120 milli-cores are 12000 µs of 100 ms. 12000 × 0.8 × 2 = 19200, of which the container may have 18000. Before the
-  // first burst it is 9600, and with the limit of the spec, before the hook answers, 8000.
+  // 120 milli-cores are 12000 µs of 100 ms. 12000 × 0.8 × 2 = 19200; the container's cap is 18000. Before the first
+  // burst it is 9600, and before the hook answers 8000, from the limit of the spec.
   node.expect(node.quota_file(node.pods.service), {quota(node, "18000"), quota(node, "8000")});
   node.expect(node.quota_file(node.pods.service_pod), {quota(node, "19200"), quota(node, "8000")});
   check_through_interruptions(node, [](Sessions& at) {
@@ -72,7 +73,8 @@ TEST_CASE("batch limit x normalization x burst, capped, on one container: why sh
   });
 }
 
-TEST_CASE("a batch container with two factors, below the cap of its class: why shows each part, the file the value") {
+TEST_CASE(
+    "a batch container with two factors, below the cap of its class: why shows each part, the file has the result") {
   Sessions::Given given = of_all({"qos-cpu-suppress", "hook-batch-resource", "mixed-limits"}, kQuota);
   given.batch_resources = "{requests: {kubernetes.io/batch-cpu: 500}, limits: {kubernetes.io/batch-cpu: 800}}";
   Sessions node(given);
@@ -80,7 +82,7 @@ TEST_CASE("a batch container with two factors, below the cap of its class: why s
     MESSAGE("left out here: on cgroup v2 the cap of a class changes no cgroup inside");
     return;
   }
-  // 80000 × 0.8 × 2 = 128000, of which the class may have 2000, the least.
+  // 80000 × 0.8 × 2 = 128000; the cap of the class is 2000, the least.
   for (const RealCgroup* cgroup : {&node.pods.besteffort, &node.pods.batch_pod, &node.pods.batch})
     node.expect(node.quota_file(*cgroup), {"2000"});
   check_through_interruptions(node, [](Sessions& at) {

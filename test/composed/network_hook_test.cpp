@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hook-network in a whole agent: the classes of an interface and the numbers of pods, whatever interrupts the agent. On
-// the loopback interface of a network namespace that the test makes; the agent runs there.
+// hook-network in a whole agent: the traffic classes of an interface and the class ids of pods, with every interruption
+// of the agent. The agent runs in a network namespace of the test and uses its loopback interface.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -31,7 +31,7 @@ constexpr const char* kShares =
 constexpr const char* kLs = "1802436611";  // 6b6f:3
 constexpr const char* kBe = "1802436612";  // 6b6f:4
 
-// Entered by this thread, and by what it starts, until the end of the test.
+// Namespaces that this thread enters, with the processes it starts, until the end of the test.
 class OwnNamespaces {
  public:
   OwnNamespaces()
@@ -66,7 +66,7 @@ struct SharedInterface {
     std::vector<fs::path> cgroups;
     for (const fs::directory_entry& one : fs::recursive_directory_iterator(tree_))
       if (one.is_directory()) cgroups.push_back(one.path());
-    // The kernel may need a moment to release what the agent had open.
+    // The kernel may need a moment to release the cgroups that the agent had open.
     for (auto cgroup = cgroups.rbegin(); cgroup != cgroups.rend(); ++cgroup)
       CHECK(eventually([&] { return ::rmdir(cgroup->c_str()) == 0; }));
     CHECK(eventually([&] { return ::umount(tree_.c_str()) == 0; }));
@@ -75,7 +75,7 @@ struct SharedInterface {
   SharedInterface(const SharedInterface&) = delete;
   SharedInterface& operator=(const SharedInterface&) = delete;
 
-  // False: this kernel cannot sort packets by cgroup.
+  // Returns false if this kernel cannot classify packets by cgroup.
   static bool can_sort() {
     for (const std::vector<std::string>& arguments :
          {std::vector<std::string>{"tc", "qdisc", "add", "dev", "lo", "root", "handle", "9:", "htb"},
@@ -84,7 +84,7 @@ struct SharedInterface {
     return run_to_end({"tc", "qdisc", "del", "dev", "lo", "root"}).exit_status == 0;
   }
 
-  // The node of a kernel with cgroup v2 has the controller net_cls of v1 beside it.
+  // On a node with cgroup v2, mounts the v1 controller net_cls beside it.
   void mount_net_cls() {
     const std::string tree = node.pods.root(node.folder.path()) + "/net_cls";
     fs::create_directory(tree);
@@ -113,12 +113,13 @@ struct SharedInterface {
                  .node_slo = spec(std::string(kBurst) + ", " + kShares)}};
 
  private:
-  std::string tree_;  // of net_cls
+  std::string tree_;  // the tree of net_cls
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(SharedInterface, "pods have the number of their class and the interface its classes, until the end") {
+TEST_CASE_FIXTURE(SharedInterface,
+                  "pods have the id of their class and the interface has its classes, until the agent ends") {
   if (!can_sort()) {
     MESSAGE("not proven here: this kernel has no filter by cgroup");
     return;
@@ -141,7 +142,8 @@ TEST_CASE_FIXTURE(SharedInterface, "pods have the number of their class and the 
   CHECK_MESSAGE(classes().empty(), classes());
 }
 
-TEST_CASE_FIXTURE(SharedInterface, "in shadow the classes are recorded, and neither interface nor pod is changed") {
+TEST_CASE_FIXTURE(SharedInterface,
+                  "in shadow mode the classes are recorded, and neither interface nor pod is changed") {
   if (!can_sort()) return;
   mount_net_cls();
   node.expect(class_file(node.pods.service), {kLs});
@@ -157,8 +159,7 @@ TEST_CASE_FIXTURE(SharedInterface, "in shadow the classes are recorded, and neit
   CHECK_MESSAGE(node.is_as_before(), node.differences());
 }
 
-TEST_CASE_FIXTURE(SharedInterface,
-                  "a node without net_cls is a capability with its reason, and no interface is touched") {
+TEST_CASE_FIXTURE(SharedInterface, "without net_cls the missing capability has a reason, and no interface is changed") {
   REQUIRE(node.start());
   const auto capabilities = [&] { return node.agent->ctl({"capabilities"}).output; };
   CHECK_MESSAGE(eventually([&] { return capabilities().find("has the controller net_cls") != std::string::npos; },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of pods in the hands of careless writers, with hooks and a strategy that enforce values of its pods: no
-// value changes before the file is complete, the health names the file, and a complete file is taken at once.
+// The file of pods, written by careless programs, while hooks and a strategy enforce values of its pods. No value
+// changes before the file is complete, /readyz names the file, and a complete file is read at once.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ Sessions::Given with_batch_limits() {
                              "kubernetes.io/batch-memory: 128Mi}}"};
 }
 
-// The service's by burst, and the batch pod's by the hook.
+// The service's value is set by burst, that of the batch pod by the hook.
 void expect_values(Sessions& node) {
   expect_burst(node);
   const std::string limit = node.pods.is_v2() ? "memory.max" : "memory.limit_in_bytes";
@@ -44,13 +44,13 @@ struct PodFile {
     REQUIRE_MESSAGE(node.settles(), node.unsettled() << node.agent->log());
   }
 
-  // Ends in the middle of the second pod: a list with one pod and a half, and as YAML a valid one.
+  // Returns the text until the middle of the second pod: valid YAML, a list with one and a half pods.
   std::string half() const { return whole.substr(0, whole.find("\n  spec:", whole.find("uid: service"))) + "\n"; }
 
-  // In place, as a shell's redirection does.
+  // Writes in place, as a shell's redirection does.
   void write(const std::string& text) const { std::ofstream(path) << text; }
 
-  // Three more rounds have passed, too.
+  // Checks that all values are kept during three more rounds.
   void check_kept(const std::string& problem) {
     CAPTURE(problem);
     std::string ready;
@@ -74,7 +74,7 @@ struct PodFile {
     return eventually([&] { return node.agent->get("/readyz").find("[+] state: ok") != std::string::npos; }, kLong);
   }
 
-  // Without its pod the batch container has the value from before; the service keeps its own.
+  // After its pod was removed, the batch container has its earlier value; the service keeps its new value.
   void check_taken() {
     write(whole.substr(0, whole.find("- metadata: {uid: batch")) +
           whole.substr(whole.find("- metadata: {uid: service")));
@@ -89,7 +89,7 @@ struct PodFile {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(PodFile, "a file of pods that is open for writing changes nothing, and is taken when it is closed") {
+TEST_CASE_FIXTURE(PodFile, "a file of pods that is open for writing changes no value, and is read when it is closed") {
   std::ofstream writer(path);
   writer << half() << std::flush;
   check_kept("is open for writing");
@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(PodFile, "a file of pods that is open for writing changes noth
   CHECK_MESSAGE(node.is_as_before(), node.differences());
 }
 
-TEST_CASE_FIXTURE(PodFile, "a writer that ends in the middle changes nothing, also if the agent is killed then") {
+TEST_CASE_FIXTURE(PodFile, "a writer that ends in the middle changes no value, also if the agent is killed then") {
   struct Left {
     std::string text, problem;
   };
@@ -121,7 +121,7 @@ TEST_CASE_FIXTURE(PodFile, "a writer that ends in the middle changes nothing, al
   check_taken();
 }
 
-TEST_CASE_FIXTURE(PodFile, "a file of pods that cannot be read changes nothing, and is read when it can be") {
+TEST_CASE_FIXTURE(PodFile, "an unreadable file of pods changes no value, and is read when it is readable again") {
   namespace fs = std::filesystem;
   fs::rename(path, path + ".aside");
   check_kept("No such file");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runtime hooks that set values of processes: the processes of a real container get the score that the pod's annotation
-// gives, and their own back, whatever interrupts the agent. Core scheduling: this kernel has none, and the agent says
-// so.
+// Runtime hooks that set values of processes. The processes of a real container get the OOM score of the pod's
+// annotation, and later their own score again, with every interruption of the agent. This kernel has no core
+// scheduling, and the agent reports so.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ std::string score_of(pid_t pid) {
   return std::string(koord::trim(koord::read_file(score_file(pid)).value_or("(unreadable)")));
 }
 
-// The service has two processes, of which one has a score of its own; a third is outside.
+// The service has two processes, one of them with its own score. A third process is outside.
 struct ScoredService {
   ScoredService() {
     node.pods.service.add_process(second.pid());
@@ -48,12 +48,12 @@ struct ScoredService {
     node.configure(kGates);
   }
 
-  // The agent's proc is a folder of the test, with the real processes in it.
+  // Links the real process into the folder that the agent uses as /proc.
   void link(pid_t pid) const {
     const std::string name = std::to_string(pid);
     fs::create_directory_symlink("/proc/" + name, node.folder / "proc/" + name);
   }
-  // Annotations of the service's pod.
+  // Sets annotations of the service's pod.
   void annotate(const std::string& annotations) const {
     const std::string path = node.folder / "pods.yaml";
     std::string pods = *koord::read_file(path);
@@ -88,8 +88,9 @@ struct ScoredService {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(ScoredService,
-                  "each process of the container gets the score, whatever interrupts the agent, and its own back") {
+TEST_CASE_FIXTURE(
+    ScoredService,
+    "each process of the container gets the score, with every interruption, and later its own score again") {
   node.expect(score_file(first), {"500"});
   node.expect(score_file(second.pid()), {"500"});
   REQUIRE(node.start());
@@ -107,7 +108,7 @@ TEST_CASE_FIXTURE(ScoredService,
   CHECK_MESSAGE(are_as_before(), scores());
 }
 
-TEST_CASE_FIXTURE(ScoredService, "the score goes with the annotation, and with the gate") {
+TEST_CASE_FIXTURE(ScoredService, "the score is reverted with the annotation, and with the gate") {
   REQUIRE(node.start());
   REQUIRE_MESSAGE(become_raised(), scores());
   annotate("{}");
@@ -119,7 +120,7 @@ TEST_CASE_FIXTURE(ScoredService, "the score goes with the annotation, and with t
   CHECK_MESSAGE(become_as_before(), scores());
 }
 
-TEST_CASE_FIXTURE(ScoredService, "in shadow the score is shown and no process is written") {
+TEST_CASE_FIXTURE(ScoredService, "in shadow mode the score is shown and no process is written") {
   node.arguments = {"--set", "qos.mode=shadow"};
   REQUIRE(node.start());
   CHECK_MESSAGE(eventually([&] { return why().find("oom_score_adj") != std::string::npos; }, std::chrono::minutes(1)),
@@ -130,7 +131,7 @@ TEST_CASE_FIXTURE(ScoredService, "in shadow the score is shown and no process is
   CHECK_MESSAGE(are_as_before(), scores());
 }
 
-TEST_CASE_FIXTURE(ScoredService, "after SIGKILL `koordetector restore` gives each process its own score back") {
+TEST_CASE_FIXTURE(ScoredService, "after SIGKILL `koordetector restore` restores each process's own score") {
   REQUIRE(node.start());
   REQUIRE_MESSAGE(become_raised(), scores());
   node.kill();
@@ -152,7 +153,8 @@ TEST_CASE_FIXTURE(ScoredService, "hands-off of the pod reverts the score") {
   CHECK_MESSAGE(become_as_before(), scores());
 }
 
-TEST_CASE_FIXTURE(ScoredService, "a pod that asks for no valid score, or fights for its own, is named and left alone") {
+TEST_CASE_FIXTURE(ScoredService,
+                  "a pod without a valid score, or one that rewrites its own score, is named and left alone") {
   annotate("{koordinator.sh/oom-score-adj-spec: '{\"main\": 100000}'}");
   REQUIRE(node.start());
   CHECK_MESSAGE(eventually(
@@ -166,12 +168,12 @@ TEST_CASE_FIXTURE(ScoredService, "a pod that asks for no valid score, or fights 
 }
 
 TEST_CASE_FIXTURE(ScoredService,
-                  "a kernel without core scheduling is a capability with its reason, and the group unsupported") {
+                  "without core scheduling the missing capability has a reason, and the group is unsupported") {
   REQUIRE(node.start());
   const std::string capabilities = node.agent->ctl({"capabilities"}).output;
   const bool is_absent = capabilities.find("CONFIG_SCHED_CORE") != std::string::npos ||
                          capabilities.find("no simultaneous multithreading") != std::string::npos;
-  if (!is_absent) return;  // this kernel has it
+  if (!is_absent) return;  // this kernel has core scheduling
   CHECK_MESSAGE(
       eventually([&] { return why().find("core_sched.group") != std::string::npos; }, std::chrono::minutes(1)),
       why() << node.agent->log());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real Prometheus scrapes while the agent enforces and everything that interrupts an agent happens to it.
+// A real Prometheus scrapes an agent that enforces a strategy and is interrupted in every way.
 #include "test/support/prometheus_process.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ using namespace koord::test;
 
 namespace {
 
-// A port that is free now; each session listens there, so that one target is all of them.
+// Returns a port that is free now. Each session listens on it, so all sessions are one target.
 std::string free_address() {
   const auto listener = koord::http::open_tcp_listener("127.0.0.1:0");
   return "127.0.0.1:" + std::to_string(*koord::http::local_port(listener->get()));
@@ -26,7 +26,7 @@ double longest_gap(const std::vector<double>& times) {
 
 }  // namespace
 
-TEST_CASE("Prometheus sees no gap longer than two intervals, whatever interrupts the agent") {
+TEST_CASE("Prometheus sees no gap longer than two intervals, with every interruption of the agent") {
   Sessions node(quota().given);
   expect_quota(node);
   const std::string address = free_address();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statuses of containers that differ from their specs: the kubelet's writes of a smaller limit succeed while burst is
-// enforced, and a limit that a hook gave the runtime is not the base.
+// Container statuses that differ from the specs: the kubelet can write a smaller limit while burst is enforced, and a
+// limit that a hook set in the runtime is not the base for burst.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -33,7 +33,7 @@ std::string text_of(const std::string& path) {
   return std::string(koord::trim(koord::read_file(path).value_or("(unreadable)")));
 }
 
-// The file of pods, and what a kubelet reports about the container of the service.
+// The file of pods, and the kubelet's report about the service's container.
 struct Pods {
   Sessions& node;
   std::string path = node.folder / "pods.yaml", whole = koord::read_file(path).value();
@@ -54,7 +54,7 @@ struct Pods {
   }
 };
 
-// The limit falls from 200m to 100m, as by a kubelet: the container's quota, then the pod's.
+// Lowers the limit from 200m to 100m as a kubelet does: first the container's quota, then the pod's.
 void check_shrink(const std::string& burst, const char* quota_before, const char* quota_after) {
   CAPTURE(burst);
   Sessions node({.plugins = {"qos-cpu-burst"}, .node_slo = spec(burst), .service_limit = "200m"});
@@ -65,11 +65,11 @@ void check_shrink(const std::string& burst, const char* quota_before, const char
   REQUIRE(node.start());
   REQUIRE_MESSAGE(node.settles(), node.unsettled() << node.agent->log());
   const std::string limit = quota_text(node, "10000");
-  CHECK_FALSE(koord::write_value(node.quota_file(node.pods.service), limit));  // the kernel: less than the burst
+  CHECK_FALSE(koord::write_value(node.quota_file(node.pods.service), limit));  // the kernel refuses it: below the burst
   Pods pods{node};
   pods.replace("limits: {cpu: 200m", "limits: {cpu: 100m");
   pods.report("{cpu: 200m, memory: 128Mi}", "PodResizeInProgress");
-  // v1 refuses a quota of the pod below that of a container which is raised again meanwhile.
+  // v1 refuses a pod quota below that of a container, which is raised again meanwhile.
   std::vector<const RealCgroup*> written{&node.pods.service};
   if (node.pods.is_v2() || std::string_view(quota_after) == "10000") written.push_back(&node.pods.service_pod);
   for (const RealCgroup* cgroup : written)
@@ -91,7 +91,7 @@ void check_shrink(const std::string& burst, const char* quota_before, const char
   }
 }
 
-// In the middle of a session, and from the start of one.
+// Checks this in the middle of a session, and from the start of one.
 void check_unchanged(Sessions& node, const std::string& limits) {
   REQUIRE(node.start());
   REQUIRE_MESSAGE(node.settles(), node.unsettled() << node.agent->log());
@@ -105,7 +105,7 @@ void check_unchanged(Sessions& node, const std::string& limits) {
 
 }  // namespace
 
-TEST_CASE("a smaller limit that the kubelet has granted can be written soon, although burst is enforced") {
+TEST_CASE("a smaller limit that the kubelet has accepted can be written soon, although burst is enforced") {
   check_shrink(kStaticBurst, "20000", "10000");
   check_shrink(kBurst, "40000", "20000");
 }

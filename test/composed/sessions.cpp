@@ -19,14 +19,14 @@ namespace {
 namespace fs = std::filesystem;
 using cgroup::Controller;
 
-constexpr auto kLong = std::chrono::minutes(3);  // a busy machine, or an emulated one
+constexpr auto kLong = std::chrono::minutes(3);  // long enough for a busy or an emulated machine
 constexpr double kMoreRounds = 3;
 constexpr const char* kAdvisors[] = {"advisor-node-resource", "advisor-pod-resource", "advisor-pod-throttled"};
 constexpr const char* kNode =
     "kind: Node\nmetadata: {name: n, annotations: %}\nstatus: {capacity: {cpu: \"2\", memory: 8Gi}, allocatable: {cpu: \"2\", memory: "
     "8Gi}}\n";
 
-// No limit is the largest number; nothing: no number.
+// Returns the number, INT64_MAX for no limit, nullopt if the text is not a number.
 std::optional<std::int64_t> amount_of(const std::string& text) {
   if (text == "-1" || text.starts_with("max")) return INT64_MAX;
   std::string_view rest = text;
@@ -85,7 +85,7 @@ Sessions::Sessions(const Given& given) : given_(given), cgroup_root_(pods.root(f
 
 Sessions::~Sessions() = default;
 
-// A node without CPU usage, however busy this machine is: there is room to burst into.
+// Writes files of a node without CPU usage, so there is always room for burst.
 void Sessions::write_node_files() const {
   for (const char* file : {"/proc/stat", "/proc/meminfo", "/proc/sys/kernel/random/boot_id"})
     write_or_throw(folder.path() + file, read_file(file).value());
@@ -96,7 +96,7 @@ void Sessions::write_node_files() const {
   std::string node = kNode;
   node.replace(node.find('%'), 1, given_.node_annotations);
   write_or_throw(folder / "node.yaml", node);
-  // Knobs of the node are plain files below the test's roots: the machine's own stay as they are.
+  // Knobs of the node are plain files below the test's roots. The machine's own knobs are not changed.
   write_or_throw(folder / "proc/sys/vm/min_free_kbytes", "67584");
   write_or_throw(folder / "proc/sys/vm/watermark_scale_factor", "10");
   write_or_throw(folder / "sys/kernel/mm/memcg_reaper/reap_background", "0");
@@ -194,7 +194,7 @@ bool Sessions::runs_on(double more) const {
   return eventually([&] { return rounds() >= from + more; }, kLong);
 }
 
-// The session before may have left the expected value, and the first steps of this one may lie below it.
+// Needed because the last session may have left the expected value, and the first steps of this session may be lower.
 bool Sessions::has_decided() const {
   const std::string answer = agent->get("/api/v1/knobs");
   const auto knobs = read_json_object(answer);
@@ -236,7 +236,7 @@ std::string Sessions::outside() const {
   for (const auto& [path, target] : targets_) {
     const auto found = before_.find(path);
     const std::string base(trim(found == before_.end() ? "" : found->second));
-    // A plain file, unlike one of the kernel, is empty for a moment while it is rewritten.
+    // A plain file is empty for a moment while it is rewritten, unlike a kernel file.
     const bool is_plain = path.starts_with(folder.path());
     for (const std::string& value : watch_->seen(path))
       if (!(is_plain && value.empty()) && !is_on_the_way(value, base, target))

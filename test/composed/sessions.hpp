@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions: an agent that enforces strategies on the cgroups of a node's pods on this kernel, and what interrupts it. A
-// test gives objects (pods, Node, NodeSLO) and reads the kernel's files:
+// Sessions: runs an agent that enforces strategies on the cgroups of a node's pods on this kernel, and interrupts it. A
+// test provides objects (pods, Node, NodeSLO) and reads the kernel's files:
 //
 //   Sessions node({.plugins = {"qos-cpu-burst"}, .node_slo = "{cpuBurstStrategy: {policy: auto}}", .service_limit =
 //   "100m"}); node.expect(node.quota_file(node.pods.service), {.value = "20000"}); REQUIRE(node.start());
@@ -9,7 +9,8 @@
 //   CHECK(node.settles());
 //   CHECK(node.outside() == "");
 //
-// The node is a service that uses all CPU it gets and an idle best-effort pod, each of one container. Needs root.
+// The node has a service pod that uses all CPU it gets, and an idle best-effort pod, each with one container. Needs
+// root.
 #pragma once
 
 #include <map>
@@ -26,8 +27,8 @@
 
 namespace koord::test {
 
-// A file and the value that it settles at. Every value on the way lies between this one and the one before the agent,
-// or between `on_the_way` and one of them; of a number -1 and "max" are no limit. Other texts have one or the other.
+// A file's final value. A number on the way must be between this value and the value before the agent, or between
+// `on_the_way` and one of them; -1 and "max" are no limit. Another text must be one of these values.
 struct Target {
   std::string value, on_the_way = {};
 };
@@ -35,11 +36,11 @@ struct Target {
 class Sessions {
  public:
   struct Given {
-    // Folders of plugins/, or plugins of test/composed/plugins/own. The first is the strategy that is reloaded and
-    // configured.
+    // Folders of plugins/, or plugins of test/composed/plugins/own. The first is the strategy that the interruptions
+    // reload and reconfigure.
     std::vector<std::string> plugins;
     std::string gates = {};  // "BlkIOReconcile=true"
-    std::string node_slo;    // its spec, YAML
+    std::string node_slo;    // the spec, YAML
     std::string service_limit = "100m";
     std::string service_more_limits = {};  // ", kubernetes.io/batch-cpu: 120"
     std::string batch_resources = "{}";    // of the best-effort container
@@ -47,40 +48,41 @@ class Sessions {
     std::string service_qos = "LS";
     std::string service_annotations = "{}";  // YAML
     std::string mode = "enforce";
-    std::string config = {};        // of the strategy, members of a YAML mapping: "windowSeconds: 5"
-    std::string config_again = {};  // another configuration that asks for the same
+    std::string config = {};        // of the strategy; members of a YAML mapping: "windowSeconds: 5"
+    std::string config_again = {};  // an equivalent configuration
   };
 
   explicit Sessions(const Given& given);
   ~Sessions();
 
-  // Before start(). Files that this kernel does not have are left out.
+  // Adds an expected value before start(). Files that this kernel does not have are ignored.
   void expect(const std::string& path, const Target& target);
   std::size_t expected() const { return targets_.size(); }
 
   bool start();
   void interrupt(Interruption interruption);
-  // SIGKILL and the next start; the session may have any age.
+  // Sends SIGKILL. The session may have any age. The next session begins with start().
   void kill() { agent->kill(); }
-  // For the next start.
+  // Sets the gates for the next start.
   void set_gates(const std::string& gates) { gates_ = gates; }
   // Adds lines to the configuration, for the next start() or SIGHUP.
   void configure(const std::string& lines);
   void set_node_slo(const std::string& spec) const { pods.write_slo(folder.path(), spec); }
 
-  // Each file has its value by a decision of this session, and has it still after three more rounds of the strategy.
+  // Returns whether each file has its value by a decision of this session, and keeps it for three more rounds of the
+  // strategy.
   bool settles();
   bool is_as_before() const { return now() == before_; }
   bool becomes_as_before() const;
-  // The differences, a line each.
+  // Return the differences, one line each.
   std::string unsettled() const;
   std::string differences() const;
-  // Values that a file had at some time and that do not lie between its bounds, a line each. Empty: none.
+  // Returns values that a file had at some time outside of its bounds, one line each. Empty: none.
   std::string outside() const;
 
   std::string quota_file(const RealCgroup& cgroup) const;
   std::string file(const RealCgroup& cgroup, cgroup::Controller controller, std::string_view name) const;
-  double rounds() const;  // that the strategy has had in this session
+  double rounds() const;  // rounds of the strategy in this session
 
   TemporaryFolder folder;
   PodsByHand pods{"composed"};
@@ -90,19 +92,18 @@ class Sessions {
 
  private:
   void write_node_files() const;
-  std::map<std::string, std::string> now()
-      const;                               // each file of the cgroups that sets something, and those of the targets
-  std::string settings(bool again) const;  // of the plugins, a YAML mapping
+  std::map<std::string, std::string> now() const;  // all settable files of the cgroups, and those of the targets
+  std::string settings(bool again) const;          // the plugins' settings, a YAML mapping
   std::string config(bool again) const;
   std::vector<std::string> start_arguments() const;
   bool runs_on(double rounds) const;
-  bool has_decided() const;  // about each value that is held
+  bool has_decided() const;  // about each enforced value
 
   const Given given_;
   std::string gates_ = given_.gates;
   std::string cgroup_root_;
   bool is_configured_again_ = false;
-  std::string lines_;  // of configure()
+  std::string lines_;  // from configure()
   std::unique_ptr<ChildProcess> service_;
   std::map<std::string, std::string> before_;
   std::map<std::string, Target> targets_;

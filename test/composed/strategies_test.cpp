@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each strategy that writes knobs, through the whole agent, with everything that interrupts an agent in the middle:
-// with constant inputs each later session converges to the values of an undisturbed one, every value on the way lies
-// between the one before the agent and that one, and after off the files are as before. The inputs are objects, the
-// results are this kernel's files.
+// Each strategy that writes knobs, through the whole agent, which is interrupted in every way. With constant inputs,
+// each later session converges to the values of an undisturbed one, and each intermediate value is between the value
+// before the agent and that final value. After the strategy is off, the files are as before. The inputs are objects,
+// the results are this kernel's files.
 #include <doctest/doctest.h>
 
 #include <sys/sysmacros.h>
@@ -31,7 +31,7 @@ TEST_CASE("knobs of the node: interrupted in any way, they come to what the Node
   check_property(system_knobs());
 }
 
-// It writes memory.reclaim alone, which keeps nothing. Version 2 has the file.
+// It only writes memory.reclaim, which keeps no value. Only cgroup v2 has this file.
 TEST_CASE("memory reclaim: interrupted in any way, it leaves what limits and protects a pod as it is") {
   check_property({"qos-memory-reclaim",
                   given("qos-memory-reclaim", "", "pressurePercent: 5", "pressurePercent: 6", "MemoryReclaim=true"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategies that write knobs as rows: the NodeSLO of each, the files that it sets and their values, and the
-// property that each has to have. Header-only.
+// The strategies that write knobs, as rows: the NodeSLO of each, the files that it sets and their values, and the
+// property that each must have. Header-only.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ inline constexpr const char* kOff = "{cpuBurstStrategy: {policy: none}}";
 
 inline std::string spec(const std::string& members) { return "{" + members + "}"; }
 
-// The limit is 100m and the percent 200.
+// For a limit of 100m and 200 percent.
 inline void expect_burst(Sessions& node) {
   for (const RealCgroup* cgroup : {&node.pods.service_pod, &node.pods.service}) {
     node.expect(node.quota_file(*cgroup), {node.pods.is_v2() ? "20000 100000" : "20000"});
@@ -40,8 +40,7 @@ inline void expect_quota(Sessions& node) {
   node.expect(node.quota_file(node.pods.besteffort), {node.pods.is_v2() ? "2000 100000" : "2000"});
 }
 
-// On v2 the kernel does not take a set away while there are tasks, and of four CPUs and more which ones is the
-// topology's matter.
+// On v2 the kernel does not remove a cpuset while tasks run. With four or more CPUs, the set depends on the topology.
 inline void expect_set(Sessions& node) {
   if (!node.pods.is_v2() && node.pods.cpus() > 1 && node.pods.cpus() < 4)
     node.expect(node.file(node.pods.batch, cgroup::Controller::cpuset, "cpuset.cpus"), {"0"});
@@ -99,7 +98,7 @@ inline void check_undone(Sessions& node) {
   CHECK_MESSAGE(node.outside() == "", node.outside());
 }
 
-// An undisturbed session first: it settles at the target.
+// Begins with an undisturbed session that reaches the target.
 inline void check_property(const Row& row) {
   Sessions node(row.given);
   row.expect(node);

@@ -17,7 +17,7 @@ void must(const std::string& command) {
   if (done.exit_status != 0) throw std::runtime_error(done.output);
 }
 
-// pkg-config as it is when the prefix is where it was made for: here it stands below DESTDIR.
+// Makes pkg-config use the real prefix, which is below DESTDIR here.
 void wrap_pkg_config(const std::string& folder) {
   const std::string prefix = folder + from_environment("KOORD_PREFIX");
   const std::string pc = prefix + "/" + from_environment("KOORD_LIBDIR") + "/pkgconfig";

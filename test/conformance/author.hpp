@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An author outside of this tree: Workplace is the machine, where koordetector is installed for authors, and Author has
-// one example, and builds it with its own Makefile and pkg-config alone.
+// A plugin author outside of this tree. Workplace is a machine with koordetector installed for authors. Author has one
+// example and builds it only with its Makefile and pkg-config.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace koord::test {
 
-// A variable that meson test sets; the test fails without it.
+// Returns a variable that meson test sets. The test fails without it.
 std::string from_environment(const char* name);
 
-// A prefix that koordetector was installed into, and a folder to work in.
+// A prefix with an installed koordetector, and a folder to work in.
 class Workplace {
  public:
   Workplace();
   std::string folder() const { return folder_ / "work"; }
-  // Runs words of a shell in a folder below folder(), where pkg-config finds the prefix and nothing of this machine's
-  // settings gets into what is compiled.
+  // Runs shell words in a folder below folder(). pkg-config finds the prefix, and settings of this machine do not
+  // affect the build.
   Finished run(const std::string& words, const std::string& where = {}) const;
 
  private:
@@ -28,12 +28,12 @@ class Workplace {
 
 class Author {
  public:
-  // `example`: a folder of examples/; `plugin`: what its Makefile makes.
+  // `example`: a folder of examples/; `plugin`: the file that its Makefile makes.
   Author(std::string_view example, std::string_view plugin);
 
   Finished make(const std::string& arguments = {}) const;
   std::string plugin() const { return place_.folder() + "/" + plugin_; }
-  // Puts it into the agent's plugin folder, as an operator would.
+  // Copies the plugin into the agent's plugin folder, as an operator would.
   void install(AgentProcess& agent) const;
 
  private:
@@ -41,7 +41,7 @@ class Author {
   std::string plugin_;
 };
 
-// The complaints of koordctl plugin check; empty: none.
+// Returns the complaints of koordctl plugin check; empty without any.
 std::string complaints_about(const std::string& plugin);
 
 }  // namespace koord::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A binding between the probe that is written in its language and the real services: requests and results arrive
-// unchanged, and no panic leaves a call. KOORD_PROBE is the probe, KOORD_PROBE_SOURCE the name of its source.
+// Tests a language binding between the probe in that language and the real services: requests and results must arrive
+// unchanged, and no panic may leave a call. KOORD_PROBE is the probe, KOORD_PROBE_SOURCE the name of its source.
 #include <doctest/doctest.h>
 
 #include <dlfcn.h>
@@ -68,7 +68,7 @@ void publish_pod(FakeHost& host) {
   host.hub().publish(std::move(update));
 }
 
-// The table of one of the probe's classes, for the functions that FakeInstance does not call.
+// The table of one of the probe's classes, for functions that FakeInstance does not call.
 template <class Table>
 struct Calls : OnNode {
   explicit Calls(Class index, std::string config_json = "{}") : OnNode(std::move(config_json)) {
@@ -87,7 +87,7 @@ struct Calls : OnNode {
   void* self = nullptr;
 };
 
-// The response of a hook, as "field=value" or "reject: why".
+// The response of a hook, stored as "field=value" or "reject: why".
 struct Answer {
   koord_hook_response response = {sizeof response, 0, &text, set, reject};
   std::string text;
@@ -103,7 +103,7 @@ struct Answer {
   }
 };
 
-// The host's stop signal, by its descriptor and its function.
+// The host's stop signal, as a descriptor and a function.
 struct StopSignal {
   StopSignal() {
     REQUIRE(::pipe(ends) == 0);
@@ -121,7 +121,7 @@ struct StopSignal {
   koord_stop stop = {sizeof stop, -1, nullptr, wait};
 };
 
-// The text of a panic ends with its place; its path depends on how the compiler was called.
+// A panic's text ends with its source location. The path there depends on the compiler's arguments.
 void check_panic(koord_status status, const std::string& why, const std::string& call) {
   CHECK(status == KOORD_E_PANIC);
   CHECK_MESSAGE(why.starts_with("thrown in " + call + " ("), why);
@@ -162,7 +162,7 @@ TEST_CASE_FIXTURE(OnNode, "every service gives an advisor the host's data") {
   }
 }
 
-TEST_CASE_FIXTURE(OnNode, "an advisor's samples are in the cache, and its histograms keep their counts apart") {
+TEST_CASE_FIXTURE(OnNode, "an advisor's samples are in the cache, and its histograms have separate counts") {
   FakeInstance instance(host, probe(), advisor);
   REQUIRE(instance.init() == KOORD_OK);
   publish_pod(host);
@@ -185,7 +185,7 @@ TEST_CASE("an advisor reads its configuration by type") {
   CHECK(on.host.value("test_fact", {{"fact", "config of another type"}}) == KOORD_E_INVALID);
 }
 
-TEST_CASE_FIXTURE(OnNode, "a failure of the host keeps the host's own status and words") {
+TEST_CASE_FIXTURE(OnNode, "a failure of the host keeps the host's status and text") {
   FakeInstance instance(host, probe(), advisor);
   REQUIRE(instance.init() == KOORD_OK);
   CHECK(instance.collect() == KOORD_E_AGAIN);
@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(OnNode, "a failure of the host keeps the host's own status and
   CHECK_MESSAGE(contains(instance.why(), "long': No such file or directory"), instance.why());
 }
 
-TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word") {
+TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan unchanged") {
   FakeInstance instance(host, probe(), strategy);
   REQUIRE(instance.init() == KOORD_OK);
   REQUIRE_MESSAGE(instance.evaluate() == KOORD_OK, instance.why());
@@ -214,7 +214,7 @@ TEST_CASE_FIXTURE(OnNode, "a strategy's intents become the plan, word for word")
                    intent("cpuset.cpus", "0-3", decision::Role::cap, {})});
 }
 
-TEST_CASE("a strategy gets the results of its plan record by record, whatever their stride") {
+TEST_CASE("a strategy gets the results of its plan record by record, with any stride") {
   Calls<koord_qos_strategy> calls(strategy);
   struct Grown {
     koord_intent_result known;
@@ -229,7 +229,7 @@ TEST_CASE("a strategy gets the results of its plan record by record, whatever th
   CHECK(calls.table->on_applied(calls.self, nullptr, 0, 0) == KOORD_OK);
 }
 
-TEST_CASE("an external advisor gives its address, to a buffer that is long enough") {
+TEST_CASE("an external advisor returns its address if the buffer is large enough") {
   Calls<koord_external_advisor> calls(external_advisor);
   char buf[64];
   std::uint64_t need = 0;
@@ -247,7 +247,7 @@ TEST_CASE("an external advisor keeps, changes and drops samples") {
   CHECK(calls.table->map_sample(calls.self, plugin::str("other"), &label, 1, sizeof label, &value) != KOORD_OK);
 }
 
-TEST_CASE("an external advisor names metrics, to a buffer that is long enough, and leaves others out") {
+TEST_CASE("an external advisor names metrics if the buffer is large enough, and leaves others out") {
   Calls<koord_external_advisor> calls(external_advisor);
   char buf[64];
   std::uint64_t need = 0;
@@ -257,7 +257,7 @@ TEST_CASE("an external advisor names metrics, to a buffer that is long enough, a
   CHECK(calls.table->map_metric(calls.self, plugin::str("other"), buf, sizeof buf, &need) == KOORD_E_GONE);
 }
 
-TEST_CASE("only a plugin that declares a thread has one, and it ends on request") {
+TEST_CASE("only a plugin that declares a thread gets one, and it ends on request") {
   CHECK(!Calls<koord_advisor>(advisor).table->life.run);
   Calls<koord_external_advisor> calls(external_advisor);
   StopSignal signal;
@@ -289,7 +289,7 @@ TEST_CASE("a hook has its stages, reads the request and answers") {
   CHECK(answer.text == "reject: this hook is for pods");
 }
 
-TEST_CASE("a panic in the functions of the other kinds is their status and text") {
+TEST_CASE("a panic in the functions of the other kinds becomes their status and text") {
   Calls<koord_external_advisor> source(external_advisor, R"({"panic": "url"})");
   char buf[64];
   std::uint64_t need = 0;
@@ -307,7 +307,7 @@ TEST_CASE("a panic in the functions of the other kinds is their status and text"
   check_panic(handled, handler.host.last_error(), "handle");
 }
 
-TEST_CASE("a panic in any function of an advisor is its status and text, and destroy() still runs") {
+TEST_CASE("a panic in any function of an advisor becomes its status and text, and destroy() still runs") {
   for (const std::string call : {"init", "on_event", "stop", "destroy"}) {
     CAPTURE(call);
     Panicking on(call);
@@ -320,7 +320,7 @@ TEST_CASE("a panic in any function of an advisor is its status and text, and des
   }
 }
 
-TEST_CASE("after a panic in collect() the next tick goes on with the same object") {
+TEST_CASE("after a panic in collect() the next tick uses the same object") {
   Panicking on("collect");
   FakeInstance instance(on.host, probe(), advisor);
   REQUIRE(instance.init() == KOORD_OK);
@@ -329,7 +329,7 @@ TEST_CASE("after a panic in collect() the next tick goes on with the same object
   CHECK(on.host.value("test_fact", {{"fact", "ticks"}}) == 2);
 }
 
-TEST_CASE("a panic in evaluate() is its status and text") {
+TEST_CASE("a panic in evaluate() becomes its status and text") {
   Panicking on("evaluate");
   FakeInstance instance(on.host, probe(), strategy);
   REQUIRE(instance.init() == KOORD_OK);
@@ -337,7 +337,7 @@ TEST_CASE("a panic in evaluate() is its status and text") {
   check_panic(status, instance.why(), "evaluate");
 }
 
-TEST_CASE("in the real host koordctl plugins shows a panic while the ticks go on, and nothing is printed") {
+TEST_CASE("in the real host koordctl plugins shows a panic, the ticks continue, and nothing is printed") {
   AgentProcess agent("  settings: {binding-probe: {config: {panic: collect}}}\nfeatureGates: {BindingProbe: true}");
   fs::copy_file(probe(), agent.plugin_folder() + "/binding-probe.so");
   REQUIRE(agent.start());

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks with nm that a plugin exports one function and nothing else: exports.py PLUGIN.so"""
+"""Checks with nm that a plugin exports only one function: exports.py PLUGIN.so"""
 import subprocess
 import sys
 
 
 def exported(plugin):
-    """(type, name) of the dynamic symbols that it defines; one that names a version of the file itself is none."""
+    """Returns (type, name) of the dynamic symbols that the plugin defines, without the names of its symbol versions."""
     listing = subprocess.run(['nm', '-D', '--defined-only', plugin], check=True, capture_output=True, text=True).stdout
     symbols = (line.split() for line in listing.splitlines())
     return [(kind, name.split('@')[0]) for _, kind, name in symbols if kind != 'A']

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each plugin that is built here begins and ends again and again in one process, by the host's own hand, and leaves
-// nothing behind. KOORD_PLUGINS are their files, with colons between.
+// The real host starts and stops each built plugin many times in one process, and the plugin must leave no resources
+// behind. KOORD_PLUGINS lists their files, separated by colons.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ using host::PluginState;
 
 namespace {
 
-// Resources that a session might leave behind.
+// Resources that a session may leave behind.
 struct Belongings {
   std::size_t threads, descriptors, mappings;
 };
@@ -57,7 +57,7 @@ std::string open_files() {
   return files;
 }
 
-// All classes of a plugin on the real services, without a supervisor.
+// All classes of a plugin with the real services, without a supervisor.
 class ClassCycles {
  public:
   ClassCycles(const std::string& file, config::Isolation isolation) : piece_(*workshop::open_plugin(file)) {
@@ -66,7 +66,7 @@ class ClassCycles {
     for (std::size_t i = 0; i < (*loaded)->classes().size(); ++i) instances_.push_back(make(*loaded, i));
   }
 
-  // Begins and ends each class once; false with the reason in `problem` when it does not.
+  // Starts and stops each class once. If that fails, returns false with the reason in `problem`.
   bool cycle() {
     for (const auto& instance : instances_) {
       instance->start();
@@ -125,10 +125,11 @@ class ClassCycles {
   std::vector<std::shared_ptr<host::Instance>> instances_;
 };
 
-// Mappings that the allocator may make for threads that come and go. A mapping for each session would exceed it.
+// The C library creates mappings of stacks and arenas when threads come and go. One leaked mapping per session would
+// exceed this number.
 constexpr std::size_t kArenas = 8;
 
-// A thread that was joined, and the last descriptor of a session, may be in /proc a moment longer.
+// A joined thread, and the last descriptor of a session, may stay in /proc for a moment.
 bool settles_at(const Belongings& wanted, Belongings& found) {
   return test::eventually([&] {
     found = belongings();
@@ -141,7 +142,7 @@ void check_cycles(config::Isolation isolation, int first, int then) {
   for (std::string_view file : split(std::getenv("KOORD_PLUGINS"), ':')) {
     CAPTURE(file);
     ClassCycles cycles{std::string(file), isolation};
-    // The allocator has its arenas and the C library its stacks after the first of them.
+    // After the first sessions the C library has most of its arenas and stacks.
     for (int i = 0; i < first; ++i) REQUIRE_MESSAGE(cycles.cycle(), cycles.problem);
     const Belongings before = belongings();
     for (int i = 0; i < then; ++i) REQUIRE_MESSAGE(cycles.cycle(), cycles.problem);

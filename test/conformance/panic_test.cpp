@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An exception or panic in a plugin, in any language and with any isolation, becomes a status and a text, and the
-// plugin goes on. KOORD_PROBE is a plugin with functions that throw when its configuration names them,
-// KOORD_PROBE_HOMES "both" or "process".
+// An exception or panic in a plugin, in any language and isolation mode, becomes a status and a text, and the plugin
+// continues. KOORD_PROBE is a plugin with functions that throw if its configuration names them; KOORD_PROBE_HOMES is
+// "both" or "process".
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -61,7 +61,7 @@ void check_panic(const service::CallResult& result, const std::string& call) {
   CHECK(!result.lost);
 }
 
-// Every function that is called while an instance runs, and how to call it.
+// A function that is called while an instance runs, and how to call it.
 struct Running {
   const char* name;
   Class cls;
@@ -95,7 +95,7 @@ TEST_CASE_FIXTURE(PanicFixture, "acceptance 9: a panic in a call is -8 with its 
       const int process = player->runner().process();
       check_panic(running.call(*this, *player), running.name);
       service::CallResult next = running.call(*this, *player);
-      // collect throws at every other tick, the others always.
+      // collect throws at every second tick, the others always.
       if (running.name == std::string("collect"))
         CHECK_MESSAGE(next.ok(), describe(next));
       else
@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(PanicFixture, "acceptance 9: a panic at the beginning or the e
       REQUIRE(player->start().ok());
       check_panic(player->end(), call);
     }
-    // destroy() has no status: an exception there must only be caught.
+    // destroy() has no status: the exception must only be caught.
     auto last = cast(isolation, advisor, "destroy");
     REQUIRE(last->start().ok());
     CHECK(last->end().ok());

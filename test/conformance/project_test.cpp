@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin new in the language of KOORD_LANGUAGE: an author goes from nothing to a plugin that works, on a
-// machine that has a compiler and koordctl, and reaches no network.
+// koordctl plugin new in the language of KOORD_LANGUAGE: an author gets a working plugin on a machine with a compiler
+// and koordctl, and without a network.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -24,7 +24,7 @@ const Workplace& place() {
 
 std::string koordctl(const std::string& arguments) { return "'" + built("core/ctl/koordctl") + "' " + arguments; }
 
-// A project of this kind and name. All of it works without a network.
+// A new project of this kind and name. Everything works without a network.
 struct Demo {
   explicit Demo(const std::string& kind, std::string project = "demo") : name(std::move(project)) {
     const Finished made = place().run(koordctl("plugin new " + kind + " --lang " + language() + " " + name));
@@ -47,7 +47,7 @@ struct Demo {
     CHECK_MESSAGE(tested.exit_status == 0, tested.output);
   }
 
-  // The output of koordctl plugin run with the layers that an agent gives a third party's plugin.
+  // Returns the output of koordctl plugin run, with the isolation layers of a third-party plugin in an agent.
   std::string run(const std::string& options = {}) const {
     const Finished ran =
         offline(koordctl("plugin run " + name + ".so --confined --ticks 3 --period 10ms --pods pods.yaml " + options));
@@ -70,7 +70,7 @@ TEST_CASE("acceptance 18: the project of an advisor builds without a network, pa
   demo.pass_own_tests();
 }
 
-TEST_CASE("the project of an external advisor names the address to scrape, as it is set") {
+TEST_CASE("the project of an external advisor names the configured address to scrape") {
   const Demo demo("external-advisor");
   demo.build();
   CHECK(contains(demo.run(), "http://127.0.0.1:9100/metrics"));
@@ -78,7 +78,7 @@ TEST_CASE("the project of an external advisor names the address to scrape, as it
   demo.pass_own_tests();
 }
 
-TEST_CASE("the project of a strategy proposes a ceiling for the best-effort pod, as it is set") {
+TEST_CASE("the project of a strategy proposes the configured limit for the best-effort pod") {
   const Demo demo("strategy");
   demo.build();
   CHECK(contains(demo.run(), "cpu.max  50000 100000"));
@@ -86,7 +86,7 @@ TEST_CASE("the project of a strategy proposes a ceiling for the best-effort pod,
   demo.pass_own_tests();
 }
 
-TEST_CASE("the project of a hook adjusts the container of the pod with the label, as it is set") {
+TEST_CASE("the project of a hook changes the container of the pod with the label, as configured") {
   const Demo demo("hook");
   demo.build();
   const std::string answer = demo.run();
@@ -103,7 +103,7 @@ TEST_CASE("the project of a hook adjusts the container of the pod with the label
   demo.pass_own_tests();
 }
 
-TEST_CASE("a word that the build script does not know is an error that names it") {
+TEST_CASE("an unknown word for the build script is an error that names the word") {
   const Demo demo("advisor", "my-demo");
   const Finished asked = demo.offline("./build tests");
   CHECK(asked.exit_status == 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordetector/subjects.hpp on the host's real services: which pods and containers have a meter, and for how long.
+// koordetector/subjects.hpp with the host's real services: which pods and containers have a meter, and for how long.
 #include "koordetector/subjects.hpp"
 
 #include <doctest/doctest.h>
@@ -22,10 +22,10 @@ using koord::test::FakeNode;
 namespace {
 
 struct Meter {
-  int made;  // the how-many-th
+  int made;  // the number of the meter, in order of creation
 };
 
-// A pod with two containers, one of which has terminated, and a service outside.
+// A pod with two containers, one of them terminated, and a service outside of pods.
 struct Followed {
   FakeNode node{{{"cgroup/cgroup.controllers", "cpu memory"}}};
   FakeHost host{node};
@@ -60,20 +60,20 @@ struct Followed {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Followed, "a pod, its running containers and what is outside pods have a meter each") {
+TEST_CASE_FIXTURE(Followed, "a pod, its running containers and a program outside of pods have one meter each") {
   publish(pod());
   CHECK(follow());
   CHECK(cgroups() == std::set<std::string>{"kubepods/p1", "kubepods/p1/c1", "system.slice/nginx.service"});
 }
 
-TEST_CASE_FIXTURE(Followed, "as long as the pods are the same nothing is made") {
+TEST_CASE_FIXTURE(Followed, "while the pods are the same no meter is created") {
   publish(pod());
   follow();
   CHECK_FALSE(follow());
   CHECK(made == 3);
 }
 
-TEST_CASE_FIXTURE(Followed, "a subject that stays keeps the meter, one that goes loses it") {
+TEST_CASE_FIXTURE(Followed, "a subject that stays keeps its meter, one that ends loses it") {
   publish(pod());
   follow();
   Pod fewer = pod();
@@ -95,7 +95,7 @@ TEST_CASE_FIXTURE(Followed, "a container that moved to another cgroup has a new 
   CHECK(cgroups().count("kubepods/elsewhere") == 1);
 }
 
-TEST_CASE_FIXTURE(Followed, "one that fails does not keep the others from their turn") {
+TEST_CASE_FIXTURE(Followed, "a failing meter does not stop the reads of the others") {
   publish(pod());
   follow();
   int turns = 0;
@@ -108,7 +108,7 @@ TEST_CASE_FIXTURE(Followed, "one that fails does not keep the others from their 
   CHECK(failure->what() == std::string("c1 is broken"));
 }
 
-TEST_CASE_FIXTURE(Followed, "a cgroup that is not there is nothing now, and read once it is") {
+TEST_CASE_FIXTURE(Followed, "a missing cgroup has no value, and is read once it exists") {
   CgroupValues<1> usage("cpu.usage", {"usage_ns"});
   const auto* cgroup = host.service<koord_svc_cgroup>("koord.cgroup/1");
   CHECK_FALSE(usage.read(host.abi(), cgroup, "late", 0));
@@ -119,14 +119,14 @@ TEST_CASE_FIXTURE(Followed, "a cgroup that is not there is nothing now, and read
   CHECK(reading->values[0] == 7000);
 }
 
-TEST_CASE_FIXTURE(Followed, "a file that cannot be read names itself and its cgroup") {
+TEST_CASE_FIXTURE(Followed, "the error of an unreadable file names the file and its cgroup") {
   node.write("cgroup/odd/cpu.stat/folder", "");
   CgroupValues<1> usage("cpu.usage", {"usage_ns"});
   CHECK_THROWS_WITH(usage.read(host.abi(), host.service<koord_svc_cgroup>("koord.cgroup/1"), "odd", 0),
                     "cannot read cpu.usage of the cgroup 'odd'");
 }
 
-TEST_CASE_FIXTURE(Followed, "a file that this kernel lacks reads as nothing for good") {
+TEST_CASE_FIXTURE(Followed, "a file that this kernel lacks never has a value") {
   node.write("cgroup/bare/cgroup.procs", "");
   CgroupValues<1> limit("memory.limit", {"limit_bytes"});
   const auto* cgroup = host.service<koord_svc_cgroup>("koord.cgroup/1");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A third party's plugins: each example is built with its own Makefile and pkg-config alone, put into a plugin
-// directory and switched on by its gate.
+// Third-party plugins: each example is built only with its own Makefile and pkg-config, copied into a plugin directory
+// and enabled by its gate.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -16,7 +16,7 @@ using namespace koord::test;
 
 namespace {
 
-// The cgroup of a best-effort pod where a kubelet would have made it, and the PodList that it is in.
+// The cgroup of a best-effort pod as a kubelet makes it, and the PodList with it.
 class BestEffortPod {
  public:
   explicit BestEffortPod(const std::string& pod_list) {
@@ -32,7 +32,7 @@ class BestEffortPod {
       pod_{best_effort_, "podu2"};
 };
 
-// The line of a table of koordctl that has this word; empty: none.
+// Returns the line of a koordctl table with this word; empty without one.
 std::string line_with(const std::string& table, std::string_view word) {
   const std::size_t at = table.find(word);
   if (at == std::string::npos) return "";
@@ -43,7 +43,7 @@ std::string line_with(const std::string& table, std::string_view word) {
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 struct Example {
-  std::string folder, plugin, id, gate, own_tests;  // without tests of its own: empty
+  std::string folder, plugin, id, gate, own_tests;  // `own_tests` is empty for an example without tests
 };
 
 const Example kExamples[] = {
@@ -58,7 +58,7 @@ const Example kExamples[] = {
     {"hook-c", "hook.so", "com.example.qos-shares", "QosSharesExample", "4 tests, 0 checks failed"},
 };
 
-// The examples with a metric that is above zero on every machine.
+// An example with a metric that is above zero on every machine.
 struct Measuring {
   std::string folder, id, gate, metric;
 };
@@ -113,7 +113,7 @@ TEST_CASE(
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE("each advisor among the examples measures in the real host while its gate is on, and only then") {
+TEST_CASE("each example advisor measures in the real host while its gate is on, and only then") {
   for (const Measuring& advisor : kAdvisors) {
     CAPTURE(advisor.folder);
     const Author author(advisor.folder, "advisor.so");
@@ -202,7 +202,7 @@ TEST_CASE("the strategy in C++ proposes in shadow, and koordctl decisions shows 
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE("the hook in C runs in the real host once its gate is on, and not with settings that are wrong") {
+TEST_CASE("the hook in C runs in the real host once its gate is on, but not with invalid settings") {
   const Author author("hook-c", "hook.so");
   REQUIRE(author.make().exit_status == 0);
   AgentProcess agent("featureGates: {QosSharesExample: true}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the standing verdicts of all plugins when they have changed, and reports them as metrics.
+// Reads the active verdicts of all plugins after each change, and reports them as metrics.
 #include <chrono>
 #include <koordetector/plugin.hpp>
 #include <koordetector/verdicts.hpp>

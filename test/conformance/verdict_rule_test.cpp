@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A third party's rule in an agent, on this machine's kernel: examples/interference-rule in a process of its own judges
-// a container that its quota throttles, and another plugin in another process reads the verdict. KOORD_READER is that
-// plugin.
+// A third-party rule in an agent on this machine's kernel: examples/interference-rule judges, in its own process, a
+// container that its quota throttles. KOORD_READER is another plugin, which reads the verdict in another process.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -20,7 +19,7 @@ namespace {
 
 const char* const kRule = "com.example.throttling-rule";
 
-// A container that wants a whole CPU and may use a twentieth.
+// A container that could use a whole CPU and may use a twentieth of it.
 class ThrottledContainer {
  public:
   explicit ThrottledContainer(const std::string& pod_list) {
@@ -61,7 +60,7 @@ struct Reading {
     return metric("standing_verdict", {std::string("from=\"") + kRule + "\"", "kind=\"2\"", "origin=\"2\"",
                                        "victim=\"shop/cart/app\""}) == 1;
   }
-  // The process of the rule; 0: none.
+  // Returns the process of the rule; 0 without one.
   pid_t rule_process() const {
     const std::string plugins = agent.ctl({"plugins", "-o", "json"}).output;
     const std::size_t at = plugins.find(kRule);
@@ -88,7 +87,8 @@ TEST_CASE("a third party's verdict stands in an agent with its name, and ends wi
   const pid_t process = on.rule_process();
   REQUIRE(process > 0);
   REQUIRE(::kill(process, SIGKILL) == 0);
-  CHECK(eventually([&] { return on.metric("verdict_generation") >= generation + 2; }));  // it ended, and stands again
+  // the verdict ended and is active again
+  CHECK(eventually([&] { return on.metric("verdict_generation") >= generation + 2; }));
   CHECK(eventually([&] { return on.stands(); }));
 
   on.configure(false);

@@ -26,7 +26,7 @@ def blocks_of(path, text):
 
 
 def problems_of(block, exists):
-    """Yields what is wrong with the mark of a block. `exists`: whether the tree has a path."""
+    """Yields the problems of a block's mark. `exists`: whether the tree has a path."""
     place = f'{block.path}:{block.line}'
     if block.language not in LANGUAGES:
         yield f'{place}: the block has the language "{block.language}", expected one of {", ".join(sorted(LANGUAGES))}'

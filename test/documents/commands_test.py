@@ -23,7 +23,7 @@ import marks  # noqa: E402
 
 SECONDS = 60
 SKIPPED = 77
-# Folders of the agent as installed; in the mount namespace they are empty.
+# Folders of the installed agent. In the mount namespace they are empty.
 OWN_FOLDERS = ['/run/koordetector', '/var/lib/koordetector']
 # namespace, name, QoS class
 PODS = [('shop', 'web-0', 'LS'), ('shop', 'cart', 'LS'), ('shop', 'batch-7', 'BE'), ('batch', 'etl-5', 'BE'), ('machine', 'nightly', 'BE'), ('machine', 'web', 'LS')]
@@ -37,7 +37,7 @@ NODE_EXPORTER = ['prometheus-node-exporter', '--web.listen-address=127.0.0.1:910
 
 
 class Cgroups:
-    """A cgroup with a process for each pod, in each hierarchy of this kernel."""
+    """One cgroup with a process for each pod, in each hierarchy of this kernel."""
 
     def __init__(self, name):
         root = pathlib.Path('/sys/fs/cgroup')
@@ -46,8 +46,8 @@ class Cgroups:
         self.processes = []
 
     def add(self, pod):
-        """Makes the cgroups of the pod and of its container `main`; returns the pod's."""
-        # The first one works for its schedule to be measured, the others only exist.
+        """Makes the cgroups of the pod and of its container `main`. Returns the pod's."""
+        # The first process works, because its scheduling is measured; the others only exist.
         process = subprocess.Popen(['sleep', 'infinity'] if self.processes else ['sh', '-c', 'while :; do head -c 9999999 /dev/zero | tail -c 1 > /dev/null; done'])
         self.processes.append(process)
         for top in self.tops:
@@ -61,7 +61,7 @@ class Cgroups:
 
     @staticmethod
     def prepare(folder):
-        """Version 1 needs CPUs and memory nodes in a new set, version 2 the controllers of its parent."""
+        """Prepares a new cgroup: v1 needs CPUs and memory nodes in a new cpuset, v2 the controllers of its parent."""
         for file in ('cpuset.mems', 'cpuset.cpus'):
             if (folder / file).exists() and (folder.parent / file).exists() and not (folder / 'cgroup.controllers').exists():
                 (folder / file).write_text((folder.parent / file).read_text())
@@ -81,7 +81,7 @@ class Cgroups:
 
 
 def remove_cgroup(folder):
-    """Its last process may have ended and not yet left."""
+    """Removes a cgroup. Its last process may have ended without having left it yet."""
     deadline = time.monotonic() + SECONDS
     while folder.exists():
         try:
@@ -142,7 +142,7 @@ class Node:
         return problems
 
     def supports(self, plugin):
-        """Waits until the agent knows it, if it is built."""
+        """Waits until the agent knows the plugin, if it is built."""
         if not (self.folder / f'plugins/{plugin}.so').exists() or self.run(f'koordctl capabilities | grep "^{plugin} "') is not None:
             return False
         return self.run_once(f'koordctl capabilities | grep "^{plugin} *supported "').returncode == 0
@@ -152,7 +152,7 @@ class Node:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
 
     def run(self, code):
-        """Runs the block until it passes; returns what it printed the last time, or None if it passed."""
+        """Runs the block until it passes. Returns its last output, or None if it passed."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         shutil.copy(self.plugin, folder / 'acme.so')
         deadline = time.monotonic() + SECONDS
@@ -165,7 +165,7 @@ class Node:
 
 
 def inside(tree, build, plugin, paths):
-    """In the namespaces: runs all blocks and prints a line for each."""
+    """Runs all blocks inside the namespaces, and prints a line for each."""
     subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=True)
     for path in OWN_FOLDERS:
         subprocess.run(['mount', '-t', 'tmpfs', 'koord-test-documents', path], check=True)
@@ -191,7 +191,7 @@ def inside(tree, build, plugin, paths):
 
 
 def main(arguments):
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # cgroups are removed then, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # then cgroups are removed, too
     if arguments[0] == '--inside':
         return inside(pathlib.Path(arguments[1]), arguments[2], arguments[3], arguments[4:])
     if os.geteuid() != 0:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent as its operator sees it: start, look, reload, stop.
+// The agent as an operator uses it: start, inspect, reload, stop.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -36,7 +36,7 @@ TEST_CASE("the agent starts, is ready, and ends within 5 s of SIGTERM") {
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE("node metrics appear on the loopback port and are one document with the host's own") {
+TEST_CASE("node metrics are on the loopback port, in one document with the host's own") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());
   REQUIRE(eventually([&] { return find_metric(agent.metrics_over_tcp(), "koordetector_node_cpu_usage").has_value(); }));
@@ -47,7 +47,7 @@ TEST_CASE("node metrics appear on the loopback port and are one document with th
         text.rfind("# TYPE koordetector_node_cpu_usage gauge"));
 }
 
-TEST_CASE("plugins that tick together share reads of cgroup files, and the agent counts reads and open files") {
+TEST_CASE("plugins with the same period share reads of cgroup files, and the agent counts reads and open files") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());
   CHECK(eventually([&] {
@@ -113,7 +113,7 @@ TEST_CASE(
   CHECK(agent.status_of("/readyz") == 200);
 }
 
-TEST_CASE("a gate that is off keeps its plugin from running, and SIGHUP switches it on") {
+TEST_CASE("a gate that is off keeps its plugin from running, and SIGHUP turns it on") {
   AgentProcess agent("featureGates: {NodeResourceCollector: false}", first_party());
   REQUIRE(agent.start());
   CHECK(contains(agent.ctl({"features"}).output, "NodeResourceCollector  beta   on       off"));
@@ -151,7 +151,7 @@ TEST_CASE("a bad configuration at reload is reported and the last good one stays
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE("check-config names file, line and the nearest key, and exits with 2") {
+TEST_CASE("check-config names the file, the line and the nearest key, and exits with 2") {
   AgentProcess agent("nodeNmae: x");
   Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
   CHECK(checked.exit_status == 2);
@@ -173,7 +173,8 @@ TEST_CASE("check-config applies the schema of a plugin to what the configuration
   CHECK_MESSAGE(fine.exit_status == 0, fine.output);
 }
 
-TEST_CASE("check-config refuses a plugin of others in the agent if the configuration demands isolation") {
+TEST_CASE(
+    "check-config refuses a third-party plugin inside the agent process if the configuration requires isolation") {
   const std::string program = built("core/agentd/koordetector");
   AgentProcess agent("  minimumIsolation: [seccomp]\n  settings: {com.example.actor: {isolation: inprocess}}",
                      {built("test/core/child")});
@@ -187,7 +188,7 @@ TEST_CASE("check-config refuses a plugin of others in the agent if the configura
   CHECK_MESSAGE(fine.exit_status == 0, fine.output);
 }
 
-TEST_CASE("a trusted key that cannot be read is an error of the configuration that names it") {
+TEST_CASE("a trusted key that cannot be read is an error of the configuration that names the key") {
   AgentProcess agent;
   Finished started = run_to_end({built("core/agentd/koordetector"), "--config", agent.config_path(), "--set",
                                  "plugins.trustedKeys=[/no/such.pem]"});
@@ -195,7 +196,7 @@ TEST_CASE("a trusted key that cannot be read is an error of the configuration th
   CHECK(contains(started.output, "plugins.trustedKeys: cannot resolve '/no/such.pem'"));
 }
 
-TEST_CASE("a trusted key that is gone at a reload is reported and the last good configuration stays in force") {
+TEST_CASE("a trusted key that is missing at a reload is reported and the last good configuration stays in use") {
   AgentProcess agent;
   const std::string key = agent.folder() / "key.pem";
   std::ofstream(key) << "-----BEGIN PUBLIC KEY-----\n"
@@ -207,7 +208,7 @@ TEST_CASE("a trusted key that is gone at a reload is reported and the last good 
   CHECK(eventually([&] { return contains(agent.get("/readyz"), "cannot resolve '" + key + "'"); }));
 }
 
-TEST_CASE("an unknown feature gate is reported by check-config, and does not keep the agent from running") {
+TEST_CASE("check-config reports an unknown feature gate, and the agent still runs") {
   AgentProcess agent("featureGates: {NodeResourceColector: true}", first_party());
   Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
   CHECK(checked.exit_status == 2);
@@ -232,7 +233,7 @@ TEST_CASE("settings of an id that no plugin has are reported at start, at a relo
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE("a second agent with the same metric cache or socket says so and leaves the first alone") {
+TEST_CASE("a second agent with the same metric cache or socket reports it and does not disturb the first") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());
   std::vector<std::string> command{built("core/agentd/koordetector"), "--config", agent.config_path()};
@@ -246,7 +247,7 @@ TEST_CASE("a second agent with the same metric cache or socket says so and leave
   CHECK(agent.get("/healthz") == "ok\n");
 }
 
-TEST_CASE("koordctl says where it looked when no agent answers") {
+TEST_CASE("koordctl names the socket that it tried if no agent answers") {
   AgentProcess agent;
   Finished ctl = agent.ctl({"top"});
   CHECK(ctl.exit_status == 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which processes the data API serves, with real users, groups, cgroups and plugins: root and a configured group,
-// never a plugin's process. Each change names the user and the process that asked for it.
+// never a plugin's process. The record of each change names the user and the process that requested it.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,16 +18,16 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// Users and a group that no file of this machine knows.
+// Ids that the user and group files of this machine do not contain.
 constexpr const char *kOtherUid = "64123", *kOtherGid = "64124", *kOperatorsGid = "64125";
 
 struct ServedAgent {
   explicit ServedAgent(std::string_view extra = {}, std::vector<std::string> plugins = {})
       : agent(extra, std::move(plugins)) {
-    ::chmod(agent.folder().path().c_str(), 0711);  // others may reach the socket, if that lets them in
+    ::chmod(agent.folder().path().c_str(), 0711);  // others may reach the socket if its mode allows them to
   }
 
-  // koordctl as another user.
+  // Runs koordctl as another user.
   Finished as(std::vector<std::string> setpriv, std::vector<std::string> arguments) const {
     setpriv.insert(setpriv.begin(), "setpriv");
     setpriv.push_back(built("core/ctl/koordctl"));
@@ -35,7 +35,7 @@ struct ServedAgent {
     setpriv.insert(setpriv.end(), {"--socket", agent.socket()});
     return run_to_end(setpriv);
   }
-  // koordctl in a cgroup.
+  // Runs koordctl in a cgroup.
   Finished in(const RealCgroup& cgroup, const std::string& arguments) const {
     std::string enter;
     for (koord::cgroup::Controller controller : {koord::cgroup::Controller::cpu, koord::cgroup::Controller::memory})
@@ -74,7 +74,7 @@ TEST_CASE("another user is served as a member of listen.socketGroup, and refused
   const Finished member = served.as(kMember, {"mode", "node", "shadow", "--for", "1h"});
   CHECK_MESSAGE(member.exit_status == 0, member.output);
   CHECK(contains(served.agent.ctl({"events"}).output, std::string("by operator uid ") + kOtherUid + " pid "));
-  CHECK(served.as(kOther, {"mode"}).exit_status != 0);  // the kernel keeps it from the socket
+  CHECK(served.as(kOther, {"mode"}).exit_status != 0);  // the kernel refuses the connection
   REQUIRE(::chmod(served.agent.socket().c_str(), 0666) == 0);
   const Finished refused = served.as(kOther, {"mode", "node", "off", "--for", "1h"});
   CHECK(refused.exit_status != 0);
@@ -83,7 +83,7 @@ TEST_CASE("another user is served as a member of listen.socketGroup, and refused
   CHECK_FALSE(contains(served.node_mode(), "\"off\""));
 }
 
-TEST_CASE("without a group another user is refused, even where the socket's mode lets it in") {
+TEST_CASE("without a group another user is refused, even if the socket's mode allows the connection") {
   ServedAgent served;
   REQUIRE(served.agent.start());
   REQUIRE(::chmod(served.agent.socket().c_str(), 0666) == 0);
@@ -92,7 +92,7 @@ TEST_CASE("without a group another user is refused, even where the socket's mode
   CHECK_MESSAGE(contains(refused.output, "is not root (listen.socketGroup may name a group)"), refused.output);
 }
 
-TEST_CASE("root in the cgroup of a plugin is refused for every request, in another cgroup served") {
+TEST_CASE("root is refused for every request in the cgroup of a plugin, and served in another cgroup") {
   ServedAgent served;
   REQUIRE(served.agent.start());
   RealCgroup outer("access");
@@ -117,13 +117,13 @@ TEST_CASE("a plugin cannot act as the operator") {
   REQUIRE(served.agent.start({"--set", config}));
   const auto answer = [&] { return find_metric(served.agent.metrics(), "koordetector_actor_count"); };
   REQUIRE(eventually([&] { return answer().has_value(); }, std::chrono::seconds(60)));
-  // 403, or kept from the socket by its confinement.
+  // 403, or its confinement keeps it from the socket.
   CHECK_MESSAGE((*answer() == 403 || *answer() < 0), *answer());
   CHECK_FALSE(contains(served.node_mode(), "\"off\""));
   CHECK_FALSE(contains(served.agent.ctl({"events"}).output, "mode of node"));
 }
 
-TEST_CASE("a plugin file that another user owns is not taken by a reload") {
+TEST_CASE("a plugin file that another user owns is refused at a reload") {
   ServedAgent served("", {});
   REQUIRE(served.agent.start({"--set", "plugins.directories=[" + served.agent.plugin_folder() + "]"}));
   const std::string file = served.agent.plugin_folder() + "/actor.so";

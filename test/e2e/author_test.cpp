@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The author's commands as an author types them, with no agent.
+// The commands for plugin authors, as an author types them, without an agent.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -42,7 +42,7 @@ Finished koordctl(std::vector<std::string> arguments) {
   return run_to_end(arguments);
 }
 
-// Without what differs from run to run: how long calls took.
+// Removes the times of calls, which differ between runs.
 std::string without_times(std::string json) { return json.substr(0, json.find("\"calls\"")); }
 
 // An endpoint that gives this answer to each request.
@@ -83,7 +83,7 @@ class LargeAnswer {
 
 }  // namespace
 
-TEST_CASE("options may stand before a command of two words, and the first of them lists what may follow") {
+TEST_CASE("options may precede a command of two words, and the first word alone lists the second words") {
   const auto ctl = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), kBuild + "/core/ctl/koordctl");
     return run_to_end(arguments);
@@ -105,7 +105,7 @@ TEST_CASE("options may stand before a command of two words, and the first of the
   CHECK_FALSE(contains(help.output, "takeover"));
   const Finished of_new = ctl({"plugin", "new", "--help"});
   CHECK(contains(of_new.output, "Usage: koordctl plugin new KIND NAME --lang LANGUAGE [options]"));
-  CHECK_FALSE(contains(of_new.output, "--socket"));  // no agent is asked
+  CHECK_FALSE(contains(of_new.output, "--socket"));  // a command without an agent
   CHECK(contains(ctl({"plugin", "info", "--help"}).output, "--socket"));
   CHECK(ctl({"-s", "/nowhere.sock", "plugin", "explain", "K012"}).exit_status == 0);
   for (const char* command : {"run", "check", "bench", "fuzz"})
@@ -115,7 +115,7 @@ TEST_CASE("options may stand before a command of two words, and the first of the
   CHECK(ctl({"takeover"}).exit_status == 2);
 }
 
-TEST_CASE("a wrong word of a command is named, and a file of --config that cannot be read") {
+TEST_CASE("a wrong word of a command is named, and so is an unreadable file of --config") {
   for (const auto& [words, text] : std::initializer_list<std::pair<std::vector<std::string>, const char*>>{
            {{"plugin", "inof"}, "unknown command 'plugin inof', did you mean 'plugin info'?"},
            {{"takeover", "kubelet"}, "unknown command 'takeover kubelet'"},
@@ -156,7 +156,7 @@ TEST_CASE_FIXTURE(AuthorFixture, "a run prints what the plugin did, and a trace 
     CHECK(contains(text, part));
 }
 
-TEST_CASE_FIXTURE(AuthorFixture, "a scrape beyond maxScrapeMemory fails as in an agent") {
+TEST_CASE_FIXTURE(AuthorFixture, "a scrape above maxScrapeMemory fails as in an agent") {
   std::string answer = "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n";
   for (int i = 0; i < 5000; ++i) answer += "large{n=\"" + std::to_string(i) + "\"} 1\n";
   const LargeAnswer endpoint(file("large.sock"), answer);
@@ -238,7 +238,7 @@ TEST_CASE_FIXTURE(
   CHECK(both.exit_status == 1);
 }
 
-TEST_CASE_FIXTURE(AuthorFixture, "a confined run scrapes no endpoint without a grant of the configuration") {
+TEST_CASE_FIXTURE(AuthorFixture, "a confined run scrapes an endpoint only with a grant of the configuration") {
   if (::geteuid() != 0) {
     MESSAGE("SKIPPED: needs root");
     return;

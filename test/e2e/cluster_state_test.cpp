@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a node in a cluster: from a kubelet and an API server into the agent, and through every failure of both.
+// The state of a node in a cluster: the agent reads it from a kubelet and an API server, with every failure of both.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -88,7 +88,7 @@ TEST_CASE("in a cluster an agent without plugins has at most 70 series of its ow
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("pods come and go with the kubelet's list") {
+TEST_CASE("pods appear and disappear with the kubelet's list") {
   Node node("kubelet");
   REQUIRE(node.agent->start());
   node.cluster.set_pods("[" + pod("web") + "," + pod("db") + "]");
@@ -98,7 +98,7 @@ TEST_CASE("pods come and go with the kubelet's list") {
   CHECK(eventually([&] { return !node.shows("web"); }));
 }
 
-TEST_CASE("a pod is there as soon as its cgroup is, long before the kubelet's turn") {
+TEST_CASE("a pod is known as soon as its cgroup exists, long before the next periodic request to the kubelet") {
   Node node("kubelet", "1h");
   REQUIRE(node.agent->start());
   node.cluster.set_pods("[" + pod("web") + "," + pod("db") + "]");
@@ -106,7 +106,7 @@ TEST_CASE("a pod is there as soon as its cgroup is, long before the kubelet's tu
   CHECK(eventually([&] { return node.shows("db"); }));
 }
 
-TEST_CASE("whatever the kubelet answers that is not a list, the pods stay, the agent is ready and says what is wrong") {
+TEST_CASE("if the kubelet's answer is not a list, the pods stay, the agent is ready and reports the problem") {
   Node node("kubelet");
   REQUIRE(node.agent->start());
   const std::pair<const char*, const char*> faults[] = {{"down", ""},
@@ -121,7 +121,7 @@ TEST_CASE("whatever the kubelet answers that is not a list, the pods stay, the a
   for (const auto& [fault, more] : faults) {
     INFO("fault: ", std::string(fault));
     node.cluster.fault(fault, R"({"server": "kubelet")" + std::string(more) + "}");
-    // The last problem is shown, which may be that of another request.
+    // The last problem is shown; it may be that of another request.
     CHECK_MESSAGE(eventually([&] { return contains(node.ready(), "kubelet /pods: "); }, 60s), node.ready());
     CHECK(contains(node.ready(), "degraded, keeping the last state, pods "));
     CHECK(node.shows("web"));
@@ -145,7 +145,7 @@ TEST_CASE("the agent is not ready before the first answer of the kubelet, and re
   CHECK(node.shows("web"));
 }
 
-TEST_CASE("while the API server is away its last objects stay, and changes are there when it is back") {
+TEST_CASE("while the API server is unavailable its last objects stay, and changes arrive when it is available again") {
   Node node("kubelet");
   node.cluster.put(
       R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"resourceUsedThresholdWithBE": {"cpuSuppressThresholdPercent": 61}}})");
@@ -167,7 +167,7 @@ TEST_CASE("while the API server is away its last objects stay, and changes are t
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("tokens that rotate cost no answer, and a replaced authority is trusted as soon as its file is there") {
+TEST_CASE("token rotation loses no answer, and a replaced authority is trusted as soon as its file exists") {
   Node node("kubelet");
   REQUIRE(node.agent->start());
   for (int round = 1; round <= 3; ++round) {
@@ -188,7 +188,7 @@ TEST_CASE("tokens that rotate cost no answer, and a replaced authority is truste
   CHECK(node.agent->process().running());
 }
 
-TEST_CASE("pods may come from the API server alone") {
+TEST_CASE("the API server can be the only source of pods") {
   Node node("apiserver");
   node.cluster.put(pod("web"));
   node.cluster.put(
@@ -200,12 +200,12 @@ TEST_CASE("pods may come from the API server alone") {
   node.cluster.remove("Pod", "db", "shop");
   CHECK(eventually([&] { return !node.shows("db"); }));
   CHECK_FALSE(node.shows("elsewhere"));
-  // The kubelet says where its pods' cgroups are; its list is not asked for.
+  // The kubelet provides the cgroup driver. Its list of pods is not requested.
   CHECK(eventually([&] { return contains(node.agent->get("/api/v1/node"), R"("cgroupDriver":"systemd")"); }));
   CHECK(node.cluster.requests(R"({"server": "kubelet", "path": "/pods"})").empty());
 }
 
-TEST_CASE("a kubelet that may not be asked leaves its configuration unknown, and says so") {
+TEST_CASE("without permission to ask the kubelet its configuration is unknown, and the agent says so") {
   Node node("apiserver");
   node.cluster.fault("deny", R"({"server": "kubelet"})");
   node.cluster.put(pod("web"));
@@ -216,7 +216,7 @@ TEST_CASE("a kubelet that may not be asked leaves its configuration unknown, and
   CHECK(eventually([&] { return contains(node.ready(), "[+] state: ok"); }));
 }
 
-TEST_CASE("a kind that is not installed or not ours to read is a capability that is missing, not a failure") {
+TEST_CASE("a kind that is not installed or not readable is a missing capability, not a failure") {
   Node node("kubelet");
   node.cluster.fault("missing", R"({"kind": "NodeSLO"})");
   node.cluster.fault("deny", R"({"kind": "ConfigMap"})");
@@ -230,7 +230,7 @@ TEST_CASE("a kind that is not installed or not ours to read is a capability that
   CHECK(eventually([&] { return contains(node.ready(), "[+] state: ok"); }));
 }
 
-TEST_CASE("a kubeconfig that comes later is found") {
+TEST_CASE("a kubeconfig that is created later is found") {
   Node node("auto");
   std::filesystem::rename(node.cluster.kubeconfig(), node.cluster.kubeconfig() + ".away");
   node.agent->launch();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-suppress through the whole agent, which enforces it on this machine's kernel: best-effort load in one cgroup
-// and a service in another, pods and NodeSLO from files. The test reads the kernel's own files; nothing depends on
-// time. test/node/cpu_suppress_test.cpp has each policy, test/composed interrupts them.
+// qos-cpu-suppress through the whole agent, which enforces it on this machine's kernel: best-effort load in one cgroup,
+// a service in another, pods and the NodeSLO from files. The test reads the kernel's files. Its results do not depend
+// on time. test/node/cpu_suppress_test.cpp tests each policy, test/composed interrupts them.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kMinute = std::chrono::minutes(1);
 
-// A threshold of nothing leaves best-effort pods the least that there is, however busy this machine is.
+// With a threshold of 0 best-effort pods get the least possible quota, however busy this machine is.
 std::string slo(bool enable) {
   return std::string("{resourceUsedThresholdWithBE: {enable: ") + (enable ? "true" : "false") +
          ", cpuSuppressThresholdPercent: 0, cpuSuppressPolicy: cfsQuota}}";
@@ -48,7 +48,7 @@ struct CpuSuppressFixture {
 
 }  // namespace
 
-TEST_CASE("a quota on best-effort pods follows the NodeSLO, and the agent's end leaves every file as it was") {
+TEST_CASE("a quota on best-effort pods follows the NodeSLO, and the agent's end restores every file") {
   CpuSuppressFixture fixture;
   INFO("log: ", fixture.agent->log());
   REQUIRE(eventually([&] { return fixture.is_suppressed(); }, kMinute));
@@ -62,7 +62,7 @@ TEST_CASE("a quota on best-effort pods follows the NodeSLO, and the agent's end 
   CHECK(changes(fixture.before, fixture.pods.knobs()) == "");
 }
 
-TEST_CASE("in shadow the intents are reported, and no file changes") {
+TEST_CASE("in shadow mode the intents are reported, and no file changes") {
   CpuSuppressFixture fixture;
   CHECK(eventually([&] { return fixture.is_suppressed(); }, kMinute));
   CHECK(fixture.agent->stop() == 0);

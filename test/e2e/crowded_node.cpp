@@ -18,7 +18,7 @@ bool is_best_effort(const CrowdedPod& pod) { return pod.tier == "batch"; }
 
 std::string uid_of(const std::string& pod) { return "uid-" + pod; }
 
-// The container of the `number`th pod.
+// Returns the container id of the `number`th pod.
 std::string container_id(std::size_t number) {
   const std::string digits = std::to_string(number);
   return std::string(64 - digits.size(), 'c') + digits;
@@ -193,7 +193,7 @@ double CrowdedNode::counted(const std::string& feature, const std::string& resul
 
 bool CrowdedNode::has_event(const std::string& about, const std::string& reason, const std::string& part) {
   const std::string list = cluster.command("list", R"({"kind": "Event"})");
-  const std::string name = "\"" + about + ".";  // events are named after what they are about
+  const std::string name = "\"" + about + ".";  // an event's name begins with its object's name
   for (std::size_t at = list.find(name); at != std::string::npos; at = list.find(name, at + 1)) {
     const std::string event = list.substr(at, list.find(name, at + 1) - at);
     if (event.find(reason) != std::string::npos && event.find(part) != std::string::npos) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CrowdedNode: a node short of a resource, by figures in fake trees: five pods that use and request the limit of their
-// class, the API server and the kubelet that know them, and an agent with the strategies that evict. Evicted pods are
-// Terminating in the API server and stay.
+// CrowdedNode: a node that is short of a resource, with numbers in fake trees: five pods that use and request the limit
+// of their class, an API server and a kubelet with these pods, and an agent with the strategies that evict. Evicted
+// pods become Terminating in the API server and stay there.
 //
 //   CrowdedNode node;
 //   node.set_slo(R"("memoryEvictThresholdPercent": 75)");
@@ -25,7 +25,7 @@ namespace koord::test {
 
 struct CrowdedPod {
   std::string name;
-  std::string tier;  // "batch" or "mid": what it requests 2 cores and 2 GiB of; "": of the node's own
+  std::string tier;  // "batch" or "mid": requests 2 cores and 2 GiB of that tier; "": of the node's own resources
   int priority = 0;
   std::string labels = {}, annotations = {};  // members of JSON objects
   std::int64_t used_mib = 1024;
@@ -39,26 +39,26 @@ class CrowdedNode {
   CrowdedNode() : CrowdedNode(five_pods()) {}
   explicit CrowdedNode(std::vector<CrowdedPod> pods);
 
-  // Best-effort "closed", "low" and "high", of which the first goes for no feature; "mid"; and "service".
+  // Returns best-effort "closed", which no feature may evict, "low" and "high"; "mid"; and "service".
   static std::vector<CrowdedPod> five_pods();
 
-  // ---- what the node is short of.
+  // ---- the shortage.
   void set_memory(int used_percent);
-  // All best-effort pods together; less than a core of it counts as used.
+  // Sets a limit for all best-effort pods together. They use less than one core of it.
   void limit_best_effort(int milli);
-  // Resources of Koordinator's tiers: {"kubernetes.io/batch-cpu": "5000"}.
+  // Sets resources of Koordinator's tiers: {"kubernetes.io/batch-cpu": "5000"}.
   void set_allocatable(const std::string& resources);
-  // Members of resourceUsedThresholdWithBE besides "enable".
+  // Sets members of resourceUsedThresholdWithBE besides "enable".
   void set_slo(const std::string& fields);
-  // Lets counters of the node and its pods run on, as time does.
+  // Advances the counters of the node and its pods by the elapsed time.
   void let_run(double node_cores);
 
   // ---- the cluster.
   void put_budget(const std::string& pod, int allowed);
-  // How the kubelet lists it from now on.
+  // Lets the kubelet list the pod as Terminating from now on.
   void set_terminating(const std::string& pod);
-  // All pods are there as at first. `uids`: what the API server has behind "uid-NAME"; others are new pods of the same
-  // names.
+  // Restores all pods as at first. With `uids`, the API server's pods have the uid "uid-NAME" + `uids`: they are new
+  // pods of the same names.
   void put_back(const std::string& uids = {});
 
   // ---- the agent. `gates`: "BEMemoryEvict: true"; `extra`: YAML on the outermost level.
@@ -66,12 +66,12 @@ class CrowdedNode {
   bool start() { return agent->start(); }
 
   // ---- results.
-  std::size_t asked();               // how often for an eviction
-  std::vector<std::string> going();  // as the API server has it
+  std::size_t asked();               // number of eviction requests
+  std::vector<std::string> going();  // Terminating pods in the API server
   double counted(const std::string& feature, const std::string& result) const;
   bool has_event(const std::string& about, const std::string& reason, const std::string& part = {});
   std::string ctl(std::vector<std::string> arguments) const { return agent->ctl(std::move(arguments)).output; }
-  // Lets the kubelet list its pods this many times more, so that whatever would be done has been.
+  // Waits until the kubelet has listed its pods this many more times, which is enough time for the next eviction.
   void wait_for_lists(int count);
 
   TestCluster cluster;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent while API server and kubelet fail in all known ways: it keeps running, and reports nothing wrong.
+// The agent while the API server and the kubelet fail in all known ways: it keeps running, and reports no wrong values.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kLimit = 120s;  // back-off among it
+constexpr auto kLimit = 120s;  // includes back-off
 const PodSpec kWeb{.name = "web-0", .uid = "1b4e28ba-2fa1-11d2-883f-0016d3cca427", .digit = 'a'};
 const PodSpec kNext{.name = "next-0", .uid = "6fa459ea-ee8a-3ca4-894e-db77e160355e", .digit = 'b'};
 
@@ -26,7 +26,7 @@ bool threshold_becomes(DaemonSetPod& pod, int threshold) {
   return eventually([&] { return pod.seen("witness_threshold") == threshold; }, kLimit);
 }
 
-// An agent that knows its pod and its NodeSLO, and watches.
+// An agent that knows its pod and its NodeSLO, and has its watches open.
 struct Settled : DaemonSetPod {
   Settled() {
     run_pods({kWeb});
@@ -40,12 +40,12 @@ struct Settled : DaemonSetPod {
     const auto all = cluster.requests();
     return all.empty() ? -1 : all.back().index;
   }
-  // This many requests like this from now on, answered or not.
+  // Waits for this many matching requests after `after`, answered or not.
   void wait_for(std::int64_t after, const std::string& wanted) {
     cluster.wait_for_requests("{\"after\": " + std::to_string(after) + ", " + wanted + "}",
                               std::chrono::seconds(kLimit));
   }
-  // The pod is still known, and the agent the same process.
+  // Checks that the pod is still known, and that the agent has not restarted.
   void check_nothing_is_lost() {
     CHECK(alive());
     CHECK(seen("witness_pods") == 1);
@@ -164,7 +164,7 @@ TEST_CASE("fault 20: with another CA and other serving certificates the agent go
   CHECK(pod.alive());
 }
 
-TEST_CASE("a server of an unknown CA never gets our token") {
+TEST_CASE("a server with an unknown CA never receives the agent's token") {
   Settled pod;
   const std::int64_t before = pod.last_request();
   pod.cluster.fault("replace_ca", R"({"write": false})");
@@ -173,7 +173,7 @@ TEST_CASE("a server of an unknown CA never gets our token") {
   pod.wait_for(before, R"("server": "kubelet", "verb": "handshake", "count": 2)");
   CHECK(pod.agent.log().find("certificate") != std::string::npos);
   pod.check_nothing_is_lost();
-  // From the first connection that found the new certificate on, no connection carried a request.
+  // No connection after the first with the new certificate carried a request.
   const std::string since = "\"after\": " + std::to_string(before);
   const auto refused = pod.cluster.requests("{\"verb\": \"handshake\", " + since + "}");
   for (const ClusterRequest& request : pod.cluster.requests("{" + since + "}"))
@@ -183,7 +183,7 @@ TEST_CASE("a server of an unknown CA never gets our token") {
   CHECK(threshold_becomes(pod, 33));
 }
 
-TEST_CASE("a watch that is too old, cut off or ended goes on with what happened in between") {
+TEST_CASE("a watch that is too old, cut off or ended continues with the changes in between") {
   Settled pod;
   int threshold = 70;
   const auto interrupted = [&](const char* how, const auto& interrupt) {
@@ -239,7 +239,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("an agent that starts while both servers are away knows its pods once they are back") {
+TEST_CASE("an agent that starts while both servers are down knows its pods when they are up again") {
   DaemonSetPod pod;
   pod.run_pods({kWeb});
   put_slo(pod, 35);

@@ -21,7 +21,7 @@ std::string configured(const FakeNode& node, const DaemonSetPod::Options& option
          options.extra;
 }
 
-// sh -c: its first argument is the account, then the agent's command line.
+// The words of `sh -c`: its first argument is the account's folder, then the agent's command line follows.
 std::vector<std::string> in_a_pod(const TestCluster& cluster) {
   const std::string account(kAccount);
   std::vector<std::string> words{"unshare",
@@ -88,7 +88,7 @@ void DaemonSetPod::run_pods(const std::vector<PodSpec>& pods) {
 }
 
 void DaemonSetPod::run_cgroups(const std::vector<PodSpec>& pods) {
-  // The existence of a directory means that the pod runs.
+  // A pod runs if its directory exists.
   for (const PodSpec& old : laid_out_) {
     const bool stays = std::any_of(pods.begin(), pods.end(), [&](const PodSpec& pod) { return pod.uid == old.uid; });
     const cgroup::KubeRoot root = cgroup::default_kube_root(cgroup::Driver::systemd);

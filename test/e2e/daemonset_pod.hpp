@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DaemonSetPod: the real agent as a pod of its DaemonSet has it: the environment and the service account of a pod, a
-// node's trees below other roots, the API server and the kubelet of a TestCluster. In a mount namespace of its own,
-// where the service account's directory is the cluster's.
+// DaemonSetPod: the real agent in the environment of a pod of its DaemonSet: the environment variables and the service
+// account of a pod, a node's trees below other roots, and the API server and kubelet of a TestCluster. It runs in its
+// own mount namespace, in which the service account's directory is that of the cluster.
 #pragma once
 
 #include <cstddef>
@@ -20,37 +20,37 @@ namespace koord::test {
 struct PodSpec {
   std::string name;
   std::string uid;
-  char digit = 'a';                // its one container's id is this 64 times
-  std::string qos = "Burstable";   // of Kubernetes
+  char digit = 'a';                // the id of its only container is 64 of these
+  std::string qos = "Burstable";   // the class of Kubernetes
   std::string labels = "{}";       // JSON
-  std::int64_t anon_pages = 1000;  // of its container
+  std::int64_t anon_pages = 1000;  // of the container
 };
 std::string as_json(const PodSpec& pod);
-double bytes_of(const PodSpec& pod);  // its memory as the agent is to measure it
+double bytes_of(const PodSpec& pod);  // the memory that the agent must measure
 
 class DaemonSetPod {
  public:
   struct Options {
-    std::string gates = "Witness: true";     // of the plugins of this folder
+    std::string gates = "Witness: true";     // of the plugins in test/e2e/plugins
     std::string kubelet = "syncPeriod: 1s";  // state.kubelet
-    std::string extra = {};                  // YAML behind our own keys; roots and state are taken
+    std::string extra = {};                  // YAML after this class's own keys; it must not set roots and state
   };
   DaemonSetPod();
   explicit DaemonSetPod(const Options& options);
 
-  // The pods that run on the node: their cgroups, and the kubelet's answer.
+  // Sets the running pods of the node: their cgroups, and the kubelet's answer.
   void run_pods(const std::vector<PodSpec>& pods);
-  // Only the cgroups: the node's state while its kubelet is silent.
+  // Sets only the cgroups: the node's state while its kubelet is silent.
   void run_cgroups(const std::vector<PodSpec>& pods);
 
   bool start() { return agent.start(); }
-  // Whether the agent is the process that was started, and says no word of giving up.
+  // Returns whether the agent is still the process that was started.
   bool alive() { return agent.process().running(); }
-  // One metric of the witness, "witness_pods"; -1 while it is not there.
+  // Returns a metric of the witness plugin, such as "witness_pods"; -1 if it does not exist yet.
   double seen(std::string_view metric, const std::vector<std::string>& labels = {}) const;
-  // How often an object of this kind was created, updated or patched, or was to be.
+  // Returns how many requests created, updated or patched an object of this kind, successful or not.
   std::size_t writes(std::string_view kind);
-  // The memory in bytes that is measured for a pod; -1: none.
+  // Returns the measured memory of a pod in bytes; -1 if none is measured.
   double memory_of(std::string_view pod) const;
 
   TestCluster cluster;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes of the agent to the API server: the NodeMetric of its node, right to the last digit for known samples, as its
-// spec requests it, and not again without a change.
+// The agent's writes to the API server: the NodeMetric of its node. For known samples every digit must be right; it
+// must follow the spec, and must not be written again without a change.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>
@@ -13,31 +13,31 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr auto kLimit = 240s;  // several heartbeats
+constexpr auto kLimit = 240s;  // covers several heartbeats
 const PodSpec kWeb{.name = "web-0",
                    .uid = "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
                    .digit = 'a',
                    .labels = R"({"koordinator.sh/qosClass": "LS", "koordinator.sh/priority-class": "koord-prod"})"};
 
-// No other plugin measures the values of KnownSamples.
+// PodResourceCollector is off, so only KnownSamples measures these values.
 constexpr const char* kGates = "KnownSamples: true, PodResourceCollector: false";
 
-// As the manager of Koordinator makes it.
+// The NodeMetric as Koordinator's manager creates it.
 std::string node_metric(const std::string& durations) {
   return R"({"kind": "NodeMetric", "metadata": {"name": "test-node"}, "spec": {"metricCollectPolicy": {"aggregateDurationSeconds": 600,
     "reportIntervalSeconds": 30, "nodeAggregatePolicy": {"durations": [)" +
          durations + R"(]}, "nodeMemoryCollectPolicy": "usageWithoutPageCache"}}})";
 }
 
-// An agent with known samples, and with the NodeMetric. They fill most of its window of 10 min, which is enough for a
-// report, and stay in it as long as a test takes.
+// An agent with known samples and a NodeMetric. The samples cover most of the window of 10 min, which is enough for a
+// report, and stay in the window during the test.
 struct Known : DaemonSetPod {
   Known() : DaemonSetPod({.gates = kGates, .extra = "report: {heartbeat: 15m}\npredict: {enabled: false}"}) {
     run_pods({kWeb});
     cluster.put(node_metric("\"10m0s\""));
     REQUIRE(start());
   }
-  // Seconds since the API server had an object as it should be; -1: never.
+  // Returns the seconds since the agent saw the object in the API server with the right content; -1: never.
   double reports(const char* object) { return seen("report_age_seconds", {"object=\"" + std::string(object) + "\""}); }
   json::object status() {
     const std::string object = cluster.wait_for_object("NodeMetric", "test-node",
@@ -52,7 +52,7 @@ json::value usage(const char* cpu, const char* memory) {
 
 }  // namespace
 
-TEST_CASE("the status of the NodeMetric is right to the last digit for known samples, and follows the spec") {
+TEST_CASE("the status of the NodeMetric is exact for known samples, and follows the spec") {
   Known pod;
   const json::object status = pod.status();
   INFO(json::serialize(status));
@@ -81,7 +81,7 @@ TEST_CASE("the status of the NodeMetric is right to the last digit for known sam
   CHECK(pods[0].at("priority") == json::value("koord-prod"));
   CHECK(pods[0].at("podUsage") == usage("250m", "100Mi"));
 
-  // The spec changes, and only the status is written.
+  // The spec changes; the agent writes only the status.
   pod.cluster.put(node_metric("\"10m0s\", \"5m0s\""));
   const std::string object = pod.cluster.wait_for_object(
       "NodeMetric", "test-node",
@@ -93,7 +93,7 @@ TEST_CASE("the status of the NodeMetric is right to the last digit for known sam
   }
 }
 
-TEST_CASE("a restart writes nothing when nothing changed") {
+TEST_CASE("a restart without changes writes nothing") {
   Known pod;
   pod.status();
   REQUIRE(eventually([&] { return pod.reports("NodeResourceTopology") >= 0; }, kLimit));
@@ -102,7 +102,7 @@ TEST_CASE("a restart writes nothing when nothing changed") {
   const std::size_t metrics = pod.writes("NodeMetric"), topologies = pod.writes("NodeResourceTopology");
   REQUIRE(metrics > 0);
   REQUIRE(pod.agent.start());
-  // It has found both as they should be, and the next two times that a report could be due are over.
+  // The agent has seen that both are right, and two more report periods have passed.
   REQUIRE(
       eventually([&] { return pod.reports("NodeMetric") >= 0 && pod.reports("NodeResourceTopology") >= 0; }, kLimit));
   pod.cluster.wait_for_requests("{\"server\": \"kubelet\", \"path\": \"/pods\", \"count\": 70, \"after\": " +
@@ -113,7 +113,7 @@ TEST_CASE("a restart writes nothing when nothing changed") {
   CHECK(*pod.cluster.get("NodeMetric", "test-node") == before);
 }
 
-TEST_CASE("while the pods are unknown nothing is reported that could be wrong") {
+TEST_CASE("while the pods are unknown no report that could be wrong is written") {
   DaemonSetPod pod({.gates = kGates});
   pod.cluster.put(node_metric("\"10m0s\""));
   pod.cluster.fault("down", R"({"server": "kubelet"})");
@@ -131,7 +131,7 @@ TEST_CASE("while the pods are unknown nothing is reported that could be wrong") 
                                             R"({"pointer": "/status/podsMetric/0/name", "equals": "web-0"})", kLimit));
 }
 
-TEST_CASE("an object that the agent has no cause to write is idle, and one that it writes is not") {
+TEST_CASE("an object that the agent has no reason to write is idle, and one that it writes is not") {
   DaemonSetPod pod({.gates = kGates, .extra = "report: {heartbeat: 15m, devices: true}"});
   pod.cluster.fault("missing", R"({"kind": "NodeResourceTopology"})");
   pod.run_pods({kWeb});
@@ -139,7 +139,8 @@ TEST_CASE("an object that the agent has no cause to write is idle, and one that 
   const auto idle = [&pod](const char* object) {
     return pod.seen("report_idle", {"object=\"" + std::string(object) + "\""});
   };
-  // No manager has created the NodeMetric, the kind is not installed, and the node has neither GPUs nor RDMA.
+  // No manager has created the NodeMetric, the kind NodeResourceTopology is not installed, and the node has neither
+  // GPUs nor RDMA.
   for (const char* object : {"NodeMetric", "NodeResourceTopology", "Device"}) {
     CAPTURE(object);
     CHECK(eventually([&] { return idle(object) == 1; }, kLimit));

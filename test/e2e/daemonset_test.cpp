@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent in a cluster, as a pod of its DaemonSet: facts about node, NodeSLO and pods reach plugins and operators.
+// The agent in a cluster, as a pod of its DaemonSet: node, NodeSLO and pods reach plugins and operators.
 #include <doctest/doctest.h>
 
 #include "daemonset_pod.hpp"
@@ -28,7 +28,7 @@ std::string slo(int threshold) {
 
 }  // namespace
 
-TEST_CASE("pods of the kubelet's list are measured in their cgroups, come and go") {
+TEST_CASE("pods of the kubelet's list are measured in their cgroups, appear and disappear") {
   DaemonSetPod pod;
   pod.run_pods({kWeb});
   REQUIRE(pod.start());
@@ -70,7 +70,7 @@ TEST_CASE("each edit of the NodeSLO reaches a plugin by on_event, and operators 
   CHECK(pod.seen("witness_events", {"part=\"nodeSLO\""}) == before + 1);
 }
 
-TEST_CASE("a NodeSLO that is removed leaves the defaults, and one that comes later is taken") {
+TEST_CASE("a NodeSLO that is removed leaves the defaults, and a later one is used") {
   DaemonSetPod pod;
   pod.run_pods({kWeb});
   REQUIRE(pod.start());
@@ -89,7 +89,7 @@ TEST_CASE("a label of the node reaches a plugin") {
   CHECK(eventually([&] { return pod.seen("witness_rack") == 7; }, kLimit));
 }
 
-TEST_CASE("requests are made with the pod's token, in the agent's name, and for no object of another node") {
+TEST_CASE("requests have the pod's token and the agent's user agent, and none is for an object of another node") {
   DaemonSetPod pod;
   pod.run_pods({kWeb});
   REQUIRE(pod.start());

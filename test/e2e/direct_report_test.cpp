@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Direct reports of the whole agent to the aggregated API, in addition to its reports to an API server.
+// The whole agent reports directly to the aggregated API, in addition to its reports to an API server.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -49,7 +49,7 @@ struct Node {
     return find_metric(agent->metrics(), "koordetector_report_direct_total", {"result=\"" + std::string(result) + "\""})
         .value_or(-1);
   }
-  // Whether the agent leaves the NodeMetric alone; -1: unknown.
+  // Returns the gauge that the agent does not write the NodeMetric; -1: unknown.
   double idle() const {
     return find_metric(agent->metrics(), "koordetector_report_idle", {"object=\"NodeMetric\""}).value_or(-1);
   }
@@ -57,7 +57,7 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE("an agent reports to the manager within seconds, and goes on with its other reports when that has gone") {
+TEST_CASE("an agent reports to the manager within seconds, and continues its other reports when the manager is gone") {
   Node node;
   REQUIRE(node.agent->start());
   CHECK(eventually([&] { return node.store.find("test-node") != nullptr; }, 60s));
@@ -67,7 +67,7 @@ TEST_CASE("an agent reports to the manager within seconds, and goes on with its 
   node.manager.reset();
   CHECK(eventually([&] { return contains(node.agent->get("/readyz"), "no direct report to koord-manager: "); }, 60s));
   CHECK(node.count("failed") >= 1);
-  // Created by the agent, as without direct reports.
+  // The agent created it, as without direct reports.
   CHECK(eventually([&] { return node.cluster.get("NodeMetric", "test-node").has_value(); }, 90s));
   CHECK(node.agent->stop() == 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategies besides CPU suppression through one agent that enforces them on this machine's kernel: pods, node and
-// NodeSLO from files, a busy service in a cgroup of the test. Knobs of the node are plain files below roots of the
-// test: the machine's own are not touched. The test reads the kernel's files; nothing depends on time.
+// The strategies other than CPU suppression in one agent, which enforces them on this machine's kernel: pods, node and
+// NodeSLO from files, a busy service in a cgroup of the test. Knobs of the node are plain files below the test's roots;
+// the machine's own are not changed. The test reads the kernel's files. Its results do not depend on time.
 #include <doctest/doctest.h>
 
 #include <sys/sysmacros.h>
@@ -32,7 +32,7 @@ constexpr const char* kServiceResources = "{requests: {cpu: 100m, memory: 64Mi},
 constexpr const char* kNode =
     "kind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: \"2\", memory: 8Gi}, allocatable: {cpu: \"2\", memory: 8Gi}}\n";
 
-// Files of a node without CPU usage, so that there is room to burst into, however busy this machine is.
+// Files of a node without CPU usage, so there is always room for burst, however busy this machine is.
 class NodeFiles {
  public:
   explicit NodeFiles(const std::string& folder) : folder_(folder) {
@@ -86,7 +86,7 @@ struct EnforcedStrategiesFixture {
     start();
   }
 
-  // `mode`: of qos, with what stands behind it there.
+  // `mode`: the value of qos.mode, with the text that follows it in the configuration.
   std::string config(const std::string& mode) const {
     return "roots: {cgroup: " + root + ", " + node.roots() +
            "}\nstate: {source: file, file: {pods: " + folder / "pods.yaml" + ", node: " + folder / "node.yaml" +
@@ -114,7 +114,7 @@ struct EnforcedStrategiesFixture {
            blocks + "]}}";
   }
 
-  // The values expected in the kernel, by the NodeSLO above, without those that the kernel lacks.
+  // Returns the values that the NodeSLO above must set in the kernel, without those of knobs that the kernel lacks.
   Wanted wanted() const {
     const bool v2 = pods.is_v2();
     Wanted all = {{node.path("proc/sys/vm/min_free_kbytes"), "83886"},
@@ -157,13 +157,13 @@ struct EnforcedStrategiesFixture {
     return all;
   }
 
-  // Whether some decision on the knob came to this.
+  // Returns whether any decision on the knob had this outcome.
   bool was(const std::string& knob, const std::string& outcome) const {
     const std::string decisions = agent->ctl({"decisions", "--knob", knob, "--outcome", outcome, "-o", "json"}).output;
     return decisions.find("\"knob\":\"" + knob + "\"") != std::string::npos;
   }
 
-  // From its line of `koordctl capabilities`: name, state, source. Nothing: not reported.
+  // Reads its line of `koordctl capabilities`: name, state, source. Returns nullopt if it is not reported.
   std::optional<bool> is_capable(const std::string& name, const std::string& plugin) const {
     const std::string table = agent->ctl({"capabilities"}).output;
     std::string_view rest = table;
@@ -184,7 +184,7 @@ struct EnforcedStrategiesFixture {
   std::optional<AgentProcess> agent;
 };
 
-// The quotas of a service and its pod, read again and again.
+// Reads the quotas of a service and its pod repeatedly.
 class QuotaWatch {
  public:
   explicit QuotaWatch(const PodsByHand& pods)
@@ -245,11 +245,12 @@ TEST_CASE_FIXTURE(
   const QuotaWatch watch(pods);
   const auto quota = [&] { return QuotaWatch::quota_of(pods, pods.service); };
   const auto is_raised = [&] { return quota() > 10'000; };
-  const int sessions = pods.is_v2() ? 3 : 20;  // v2 is an emulated machine, where each takes long
+  const int sessions = pods.is_v2() ? 3 : 20;  // v2 is an emulated machine, where each session takes long
   for (int session = 0; session < sessions; ++session) {
     agent->kill();
     start();
-    // It begins at the limit, whatever the previous session has left; every other one is ended on its way up.
+    // It begins at the limit, whatever the previous session left. Every second session is ended while it raises the
+    // quota.
     CHECK_MESSAGE(eventually([&] { return quota() < 20'000; }, kLong), agent->log());
     if (session % 2 == 0) CHECK_MESSAGE(eventually([&] { return quota() == 20'000; }, kLong), agent->log());
   }

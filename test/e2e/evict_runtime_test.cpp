@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last tier: the whole agent ends containers of this kernel's cgroups, if memory is reported as very short and
-// their pod cannot be ended otherwise. The shortage is in a fake /proc of a small machine.
+// The last eviction tier: the whole agent kills containers in this kernel's cgroups if memory is very short and their
+// pod cannot be ended in another way. The shortage is in a fake /proc of a small machine.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ constexpr std::size_t kMiB = 1 << 20;
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// Eight MiB in a cgroup, unmoved by anything softer than SIGKILL.
+// Uses 8 MiB in a cgroup and ignores SIGTERM.
 [[noreturn]] void stay_in(const RealCgroup& cgroup) {
   std::signal(SIGTERM, SIG_IGN);
   cgroup.add_process(::getpid());
@@ -37,7 +37,7 @@ std::string pod(const std::string& name, const RealCgroup& cgroup, const RealCgr
          ", containers: [{name: main}]}\n";
 }
 
-// Two best-effort pods by hand on a machine of 64 MiB of which 48 are used; there is no API server.
+// Two best-effort pods that the test makes, on a machine with 64 MiB of which 48 are used. No API server exists.
 struct Node {
   RealCgroup low_pod{"evict-low"}, high_pod{"evict-high"}, low_container{low_pod, "main"},
       high_container{high_pod, "main"};
@@ -72,7 +72,7 @@ struct Node {
       child->wait(60s);
     }
   }
-  // Sets the stalls of all tasks, in percent of the last ten seconds.
+  // Sets the memory stall of all tasks, in percent of the last ten seconds.
   void wait_for_memory(const std::string& percent) {
     tree.write("proc/pressure/memory", "some avg10=" + percent + " avg60=0.00 avg300=0.00 total=0\nfull avg10=" +
                                            percent + " avg60=0.00 avg300=0.00 total=0\n");
@@ -81,7 +81,7 @@ struct Node {
     return find_metric(agent->metrics(), "koordetector_host_evictions_total", {"result=\"" + result + "\""})
         .value_or(0);
   }
-  // Some rounds of the strategy.
+  // Waits for some rounds of the strategy.
   void let_it_ask_again() {
     const auto calls = [this] {
       return find_metric(agent->metrics(), "koordetector_plugin_calls_total", {"plugin=\"qos-memory-evict\""})
@@ -95,7 +95,7 @@ struct Node {
 }  // namespace
 
 TEST_CASE(
-    "the tier runtime ends the containers of one pod, and only when memory is very short and it cannot be ended otherwise") {
+    "the tier runtime kills the containers of one pod only if memory is very short and it cannot be ended otherwise") {
   Node node("runtime");
   REQUIRE(node.agent->start());
   REQUIRE_MESSAGE(eventually([&] { return node.counted("refused") == 1; }, 60s), node.agent->log());
@@ -114,7 +114,7 @@ TEST_CASE(
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("in the default tier no pod is killed, however short memory is") {
+TEST_CASE("in the default tier no pod is killed, even if memory is very short") {
   Node node("api");
   node.wait_for_memory("100.00");
   REQUIRE(node.agent->start());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-evict and qos-memory-evict in a whole agent: from the node's figures to pods of the API server, or to no pod.
+// qos-cpu-evict and qos-memory-evict in a whole agent: from the node's numbers to the evicted pods of the API server.
 #include <doctest/doctest.h>
 
 #include "crowded_node.hpp"
@@ -16,7 +16,7 @@ using Names = std::vector<std::string>;
 constexpr const char* kUses24 = "the node uses 24.00 GiB of 32.00 GiB";
 constexpr const char* kMemory75 = R"("memoryEvictThresholdPercent": 75, "memoryEvictLowerPercent": 74)";
 
-// Inputs that make a feature find one pod too many.
+// Inputs for which a feature evicts one pod.
 struct Row {
   const char *feature, *slo, *allocatable, *victim, *reason;
   int memory_percent = 50;
@@ -42,7 +42,7 @@ void expect_one_eviction(const Row& row) {
   CHECK(eventually(
       [&] { return node.has_event(row.victim, "evictPodSuccess", std::string(row.feature) + ": " + row.reason); },
       60s));
-  // It stays Terminating, and the need is reported each second.
+  // The pod stays Terminating, and the strategy reports the need each second.
   node.set_terminating(row.victim);
   CHECK(eventually([&] { return node.let_run(row.node_cores), node.counted(row.feature, "pending") == 1; }, 60s));
   CHECK(node.asked() == 1);
@@ -55,16 +55,16 @@ void expect_one_eviction(const Row& row) {
 }  // namespace
 
 TEST_CASE(
-    "BEMemoryEvict: of a node short of memory the best-effort pod of the lowest priority that allows it goes, and no second one") {
+    "BEMemoryEvict: on a node short of memory the best-effort pod of the lowest priority that allows it is evicted") {
   expect_one_eviction({"BEMemoryEvict", kMemory75, "{}", "low", kUses24, 75});
 }
 
-TEST_CASE("MemoryEvict: of a node short of memory a pod goes that opted in, up to the priority") {
+TEST_CASE("MemoryEvict: on a node short of memory a pod is evicted that opted in, up to the priority") {
   const std::string slo = std::string(kMemory75) + R"(, "evictEnabledPriorityThreshold": 5999)";
   expect_one_eviction({"MemoryEvict", slo.c_str(), "{}", "low", kUses24, 75});
 }
 
-TEST_CASE("MemoryAllocatableEvict: more batch-memory is promised than there is, so a pod of that class goes") {
+TEST_CASE("MemoryAllocatableEvict: more batch-memory is requested than exists, so a pod of that class is evicted") {
   expect_one_eviction({"MemoryAllocatableEvict",
                        R"("memoryAllocatableEvictThresholdPercent": 110, "memoryAllocatableEvictLowerPercent": 100,
                           "allocatableEvictPriorityThreshold": 5999)",
@@ -72,13 +72,14 @@ TEST_CASE("MemoryAllocatableEvict: more batch-memory is promised than there is, 
                        "pods up to priority 5999 request 6.00 GiB of kubernetes.io/batch-memory"});
 }
 
-TEST_CASE("BECPUEvict: best-effort pods get too little of what they request, so one of them goes") {
+TEST_CASE("BECPUEvict: best-effort pods get too little of their requests, so one of them is evicted") {
   expect_one_eviction({"BECPUEvict",
                        R"("cpuEvictBESatisfactionLowerPercent": 30, "cpuEvictBESatisfactionUpperPercent": 35)", "{}",
                        "low", "best-effort pods request 6.00 cores and get 8 % of it", 50, 500});
 }
 
-TEST_CASE("CPUAllocatableEvict: more mid-cpu is promised than there is, so the mid pod goes and no best-effort one") {
+TEST_CASE(
+    "CPUAllocatableEvict: more mid-cpu is requested than exists, so the mid pod is evicted and no best-effort one") {
   expect_one_eviction({"CPUAllocatableEvict",
                        R"("cpuAllocatableEvictThresholdPercent": 110, "cpuAllocatableEvictLowerPercent": 100,
                           "allocatableEvictPriorityThreshold": 7999)",
@@ -86,14 +87,15 @@ TEST_CASE("CPUAllocatableEvict: more mid-cpu is promised than there is, so the m
                        "pods up to priority 7999 request 2.00 cores of kubernetes.io/mid-cpu"});
 }
 
-TEST_CASE("CPUEvict: the node uses more of its CPUs than the threshold, so a pod goes that uses them") {
+TEST_CASE("CPUEvict: the node uses more of its CPUs than the threshold, so a pod that uses them is evicted") {
   expect_one_eviction(
       {"CPUEvict",
        R"("cpuEvictThresholdPercent": 80, "cpuEvictLowerPercent": 79, "evictEnabledPriorityThreshold": 5999)", "{}",
        "low", "the node uses ", 50, 4000, 15});
 }
 
-TEST_CASE("in shadow a short node evicts no pod, and koordctl shows which pods would have gone and for what") {
+TEST_CASE(
+    "in shadow mode a short node evicts no pod, and koordctl shows the pods that would be evicted and the reasons") {
   CrowdedNode node;
   node.set_memory(75);
   node.set_slo(kMemory75);
@@ -110,7 +112,7 @@ TEST_CASE("in shadow a short node evicts no pod, and koordctl shows which pods w
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("a disruption budget is respected: its pod stays and says why, and the next one goes") {
+TEST_CASE("a disruption budget is respected: its pod stays, the reason is reported, and the next pod is evicted") {
   CrowdedNode node;
   node.put_budget("low", 0);
   node.set_memory(75);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evictions through a real agent: a strategy in a separate process requests them, an API server evicts the pods.
+// Evictions by a real agent: a strategy in a separate process requests them, an API server evicts the pods.
 #include <doctest/doctest.h>
 
 #include "core/workshop/node_tree.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// A best-effort pod that asks for one core of what is lent. `labels`: members of an object; `more`: members of the
+// Returns a best-effort pod that requests one core of batch CPU. `labels`: members of an object; `more`: members of the
 // metadata.
 std::string pod(const std::string& name, const std::string& labels = "", const std::string& more = "") {
   return R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")" + name +
@@ -26,7 +26,8 @@ std::string pod(const std::string& name, const std::string& labels = "", const s
 
 std::map<std::string, std::string> three_pods() { return {{"a", pod("a")}, {"b", pod("b")}, {"c", pod("c")}}; }
 
-// A node with such pods, by name, known to kubelet and API server, and an agent with a strategy that needs one core.
+// A node with these pods (by name), which the kubelet and the API server know, and an agent with a strategy that needs
+// one core.
 struct Node {
   explicit Node(const std::string& mode, const std::map<std::string, std::string>& pods = three_pods(),
                 const std::string& extra = "", int milli = 1000, const std::string& source = "kubelet") {
@@ -63,7 +64,7 @@ struct Node {
                        {"feature=\"BECPUEvict\"", "result=\"" + result + "\""})
         .value_or(0);
   }
-  // Ten rounds of the strategy and more, on lists that are new.
+  // Waits for more than ten rounds of the strategy, with new lists of pods.
   void let_it_ask_again() {
     const auto listed = cluster.requests(R"({"server": "kubelet", "path": "/pods"})").size();
     cluster.wait_for_requests(R"({"server": "kubelet", "path": "/pods", "count": )" + std::to_string(listed + 3) + "}");
@@ -76,7 +77,7 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE("a strategy's request ends one pod through the API server, and a victim that goes slowly no other") {
+TEST_CASE("a strategy's request evicts one pod through the API server, and no other while the victim ends slowly") {
   Node node("enforce");
   REQUIRE(node.start());
   CHECK(eventually([&] { return node.counted("evicted") == 1; }));
@@ -96,7 +97,7 @@ TEST_CASE("a strategy's request ends one pod through the API server, and a victi
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("with the API server's list of pods a mirror pod stays, and one that only says that it is a mirror goes") {
+TEST_CASE("with the API server's list a mirror pod stays, and a pod that only claims to be a mirror is evicted") {
   constexpr const char* kHash = "1f2e3d4c5b6a79880f1e2d3c4b5a6978";
   const auto mirror = [&](const std::string& owner) {
     return R"(, "annotations": {"kubernetes.io/config.source": "file", "kubernetes.io/config.hash": ")" +
@@ -115,7 +116,7 @@ TEST_CASE("with the API server's list of pods a mirror pod stays, and one that o
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("an agent that restarts has no new budget") {
+TEST_CASE("an agent that restarts gets no new budget") {
   Node node("enforce", three_pods(), "evict: {mostPods: 1, window: 1h, brakePercent: 100}\n", 2000);
   REQUIRE(node.start());
   CHECK(eventually([&] { return node.counted("evicted") == 1 && node.counted("budget") == 1; }));
@@ -131,7 +132,7 @@ TEST_CASE("an agent that restarts has no new budget") {
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("an agent without the right to evict says what it lacks, and does not ask again and again") {
+TEST_CASE("an agent without the right to evict names the missing right, and does not retry all the time") {
   Node node("enforce");
   node.cluster.fault("deny", R"({"verb": "create", "kind": "Pod"})");
   REQUIRE(node.start());
@@ -143,7 +144,7 @@ TEST_CASE("an agent without the right to evict says what it lacks, and does not 
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("by default a strategy is in shadow: its evictions are reported, and no pod is evicted") {
+TEST_CASE("by default a strategy is in shadow mode: its evictions are reported, and no pod is evicted") {
   Node node("shadow");
   REQUIRE(node.start());
   CHECK(eventually([&] { return node.counted("shadow") == 1; }));
@@ -152,7 +153,7 @@ TEST_CASE("by default a strategy is in shadow: its evictions are reported, and n
   CHECK(node.agent->stop() == 0);
 }
 
-TEST_CASE("whatever a strategy asks for: pods that opted out, and those that would be made again here at once, stay") {
+TEST_CASE("pods that opted out stay, and so do those that would be recreated on the same node at once") {
   Node node(
       "enforce",
       {{"a", pod("a", "", R"(, "annotations": {"koordinator.sh/eviction-policy": "[\"BEMemoryEvict\"]"})")},

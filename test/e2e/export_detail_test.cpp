@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series that each level of exporter.detail has on /metrics, counted on pages of the agent with every plugin.
+// The series on /metrics for each level of exporter.detail, counted on pages of an agent with every plugin.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr int kPods = 8;
 constexpr std::size_t kContainersOfPod = 3;
 constexpr const char* kLevels[] = {"node", "pod", "container", "all"};
 
-// All that were built.
+// Returns the directories of all built plugins.
 std::vector<std::string> every_plugin() {
   std::vector<std::string> directories;
   const std::vector<std::string> names = list_subdirectories(built("plugins")).value_or({});
@@ -47,7 +47,7 @@ std::string label(const std::string& series, const std::string& name) {
              : series.substr(at + begin.size(), series.find('"', at + begin.size()) - at - begin.size());
 }
 
-// The series on a page, those of plugins by the kind of subject.
+// The series on a page. Those of plugins are grouped by the kind of subject.
 struct Page {
   explicit Page(const std::string& text) {
     for (const auto& [line, value] : parse_metrics(text)) {
@@ -85,7 +85,7 @@ std::string hex_id(int pod, std::size_t container) {
   return std::string(64 - digits.size(), 'c') + digits;
 }
 
-// A node of cgroup v2 with pods of three containers each, by figures in a fake tree that stay as they are.
+// A cgroup v2 node in a fake tree: pods with three containers each, and numbers that do not change.
 struct FullNode {
   FullNode() {
     lay_out(tree, two_sockets_with_threads());
@@ -114,7 +114,7 @@ struct FullNode {
     agent.process().signal(SIGHUP);
   }
   Page page() const { return Page(agent.metrics()); }
-  // Every container has been measured twice, and what is measured stays the same.
+  // Returns whether every container has been measured twice and the page no longer changes.
   bool is_measured() const {
     const Page first = page();
     return first.pods.size() == kPods && first.containers.size() == kPods * kContainersOfPod &&
@@ -127,7 +127,7 @@ struct FullNode {
   AgentProcess agent{"", every_plugin()};
 };
 
-// The first series that only one of both has.
+// Returns the first series that only one of the two sets has.
 std::string difference(const std::set<std::string>& now, const std::set<std::string>& wanted) {
   std::set<std::string> one_sided;
   std::set_symmetric_difference(now.begin(), now.end(), wanted.begin(), wanted.end(),
@@ -135,7 +135,7 @@ std::string difference(const std::set<std::string>& now, const std::set<std::str
   return one_sided.empty() ? "" : *one_sided.begin() + (now.contains(*one_sided.begin()) ? " is new" : " is missing");
 }
 
-// Whether the page has the subjects of the level.
+// Returns whether the page has the subjects of the level.
 bool is_of(const std::string& level, const Page& page) {
   const bool pods = level != "node", containers = level == "container" || level == "all";
   return !page.node.empty() && page.pods.size() == (pods ? kPods : 0u) &&
@@ -144,7 +144,7 @@ bool is_of(const std::string& level, const Page& page) {
 
 }  // namespace
 
-TEST_CASE("each level of exporter.detail has the subjects of the level before and more, and all are in the data API") {
+TEST_CASE("each level of exporter.detail has the subjects of the last level and more, and the data API has all") {
   FullNode node;
   REQUIRE(node.agent.start());
   REQUIRE(eventually([&] { return node.is_measured(); }, std::chrono::seconds(60)));
@@ -171,8 +171,7 @@ TEST_CASE("each level of exporter.detail has the subjects of the level before an
   CHECK(node.agent.stop() == 0);
 }
 
-TEST_CASE(
-    "each page while exporter.detail changes is one of the level before or after, so series of both have no gap") {
+TEST_CASE("while exporter.detail changes each page has the old or the new level, so series of both have no gap") {
   FullNode node;
   REQUIRE(node.agent.start());
   REQUIRE(eventually([&] { return node.is_measured(); }, std::chrono::seconds(60)));
@@ -215,7 +214,7 @@ TEST_CASE("on this kernel a busy container has at most 15 series by default, wit
       std::chrono::seconds(60)));
   REQUIRE(eventually(
       [&] {
-        // Two ticks of those that are slow to begin.
+        // Wait for two ticks of the slowest plugins.
         const std::string counted = agent.get("/api/v1/query?metric=container_cpu_usage&window=1h&agg=count");
         const std::size_t at = counted.find("\"count\":");
         return at != std::string::npos && std::atof(counted.c_str() + at + 8) > 12;
@@ -226,7 +225,7 @@ TEST_CASE("on this kernel a busy container has at most 15 series by default, wit
   CHECK(page.own.size() + page.node.size() <= agentd::kMaxNodeSeries);
   const std::set<std::string> exported = page.containers[cgroup.dir()];
   for (const std::string& one : exported) MESSAGE(one);
-  // Series of standing verdicts come on top, while they stand.
+  // Active verdicts have additional series.
   const auto verdicts =
       static_cast<std::size_t>(std::count_if(exported.begin(), exported.end(), [](const std::string& line) {
         return line.starts_with("koordetector_container_interference{");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent with the memory of its DaemonSet on a node of 250 pods; its listener of metrics is occupied by idle
-// connections and by scrapes that are never read. KOORD_FLOOD_SECONDS sets the time (30); with it, ticks must be in
-// time, too.
+// An agent with the memory limit of its DaemonSet on a node with 250 pods. Idle connections and scrapes that are never
+// read occupy its metrics listener. KOORD_FLOOD_SECONDS sets the duration (default 30); if it is set, ticks must also
+// be on time.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
@@ -30,7 +30,7 @@ constexpr int kPods = 250;
 constexpr std::size_t kConnections = 64;
 constexpr std::string_view kScrape = "GET /metrics HTTP/1.1\r\nHost: flood\r\n\r\n";
 
-// Some megabytes of series for the page of metrics.
+// Makes the metrics page some megabytes long.
 constexpr int kSeries = 18'000;
 constexpr std::size_t kLabelBytes = 250;
 
@@ -47,7 +47,7 @@ std::vector<CrowdedPod> many_pods() {
   return pods;
 }
 
-// Connections to an address from loopback addresses of their own, made again when the server has ended them.
+// Connections to an address from several loopback addresses. A connection that the server ended is opened again.
 class Flood {
  public:
   Flood(const std::string& to, const std::vector<std::string>& from, std::string_view says)
@@ -61,7 +61,7 @@ class Flood {
   }
 
  private:
-  // Reads nothing: a small buffer of ours, so that the answer waits at the server.
+  // Reads nothing. The small receive buffer makes the answer wait at the server.
   void open(UniqueFd& fd, const http::SocketAddress& from) {
     const int small = 4096;
     fd.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -70,7 +70,7 @@ class Flood {
       return fd.reset();
     if (!says_.empty()) (void)::send(fd.get(), says_.data(), says_.size(), MSG_NOSIGNAL);
   }
-  // With the answer's first bytes unread only a reset shows; an end shows where nothing was answered.
+  // With unread bytes of an answer only a reset is visible; without an answer the end of the connection is visible.
   static bool is_over(int fd) {
     int error = 0;
     socklen_t size = sizeof error;
@@ -85,7 +85,7 @@ class Flood {
   std::vector<UniqueFd> open_;
 };
 
-// A line of the agent's log, "probes on 127.0.0.1:0, port 1234": the address.
+// Returns the address from a line of the agent's log, "probes on 127.0.0.1:0, port 1234".
 std::string address_of(const std::string& log, const std::string& listener) {
   const std::size_t at = log.find(listener + " on "), port = log.find(", port ", at);
   if (at == std::string::npos || port == std::string::npos) return {};
@@ -94,7 +94,8 @@ std::string address_of(const std::string& log, const std::string& listener) {
 
 const char* const kFloodSeconds = std::getenv("KOORD_FLOOD_SECONDS");
 
-// By how much the time between two samples of a metric of each second differs from a second: 99 of 100 by less.
+// Returns the 99th percentile of the difference between one second and the time between two samples of a metric with a
+// period of one second.
 double tick_delay(const AgentProcess& agent) {
   const std::string rows = agent.get("/api/v1/query?metric=node_cpu_usage&raw=true&window=10m");
   std::vector<double> delays;
@@ -109,7 +110,7 @@ double tick_delay(const AgentProcess& agent) {
   return delays.empty() ? 1e9 : delays[delays.size() * 99 / 100];
 }
 
-// The node's agent, with those series besides and a listener for probes.
+// Starts the node's agent with those series and a listener for probes.
 void start(CrowdedNode& node, const RealCgroup& cgroup) {
   node.configure("BEMemoryEvict: false, ExternalTextfile: true", "shadow");
   node.agent->run_by({"/bin/sh", "-c",
@@ -138,14 +139,15 @@ TEST_CASE(
   const auto shows = [&](const char* part) { return node.agent->metrics().find(part) != std::string::npos; };
   REQUIRE(eventually([&] { return shows("pod_name=\"web-249\"") && shows("x17999\""); }, 120s));
 
-  // This many addresses fill all places of the listener with unread answers.
+  // The addresses fill all places of the listener with unread answers.
   Flood silent(metrics, {"127.0.0.2"}, {}),
       unread(metrics, {"127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"}, kScrape);
   int unanswered = 0, gap = 0, longest_gap = 0;
   const auto end =
       std::chrono::steady_clock::now() + std::chrono::seconds(kFloodSeconds == nullptr ? 30 : std::atoi(kFloodSeconds));
   for (auto next = std::chrono::steady_clock::now(); next < end; next += 1s) {
-    std::this_thread::sleep_until(next);  // the kubelet's and the scraper's pace, not a wait for something
+    // the period of the kubelet and of the scraper; the test does not wait for anything here
+    std::this_thread::sleep_until(next);
     silent.keep_up();
     unread.keep_up();
     const auto health = http::get(probes, "/healthz", 1s);

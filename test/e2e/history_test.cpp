@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metric cache after SIGKILL, and after damage to its file.
+// The metric cache after SIGKILL and after damage to its file.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::string> node_resource() { return {built("plugins/advisor-node-resource")}; }
 
-// How many samples of the node's memory koordctl sql finds in the file.
+// Returns how many samples of the node's memory `koordctl sql` finds in the file.
 double samples_in_file(const AgentProcess& agent) {
   Finished counted = run_to_end({built("core/ctl/koordctl"), "sql", "--db", agent.store_path(),
                                  "SELECT count(*) AS n FROM samples WHERE metric = 'node_memory_usage'"});
@@ -34,11 +34,11 @@ TEST_CASE("after SIGKILL the history lacks at most the last second, and the file
             .output.find("ok") != std::string::npos);
   REQUIRE(agent.start());
   CHECK(agent.log().find("its journal is restored\n") !=
-        std::string::npos);  // a line of its own, without an escaped line end
+        std::string::npos);  // a separate line, without an escaped line end
   CHECK(eventually([&] { return samples_in_file(agent) > before; }));
 }
 
-TEST_CASE("a corrupt file is set aside with its reason and a new one begun") {
+TEST_CASE("a corrupt file is renamed with its reason, and a new one is created") {
   AgentProcess agent("", node_resource());
   std::ofstream(agent.store_path()) << std::string(8192, 'x');
   REQUIRE(agent.start());

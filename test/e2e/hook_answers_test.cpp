@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's answers to the questions of koord-cri-proxy, with a hook of its own and one of a third party: over the
-// data API's socket, by mode, without an answer, with hostile questions. And what koordctl shows of them.
+// The agent's answers to the questions of koord-cri-proxy over the data API's socket, with a hook of the agent and one
+// of a third party: in each mode, without an answer, and with hostile questions. Also tests how koordctl shows them.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ constexpr const char* kSpec =
     R"({\"containers\": {\"main\": {\"requests\": {\"kubernetes.io/batch-cpu\": \"500\"}, \"limits\": )"
     R"({\"kubernetes.io/batch-cpu\": \"800\", \"kubernetes.io/batch-memory\": \"64Mi\"}}}})";
 
-// `order`: of the careless hook.
+// `order`: the command for the careless hook.
 std::string question(const std::string& name, const std::string& order = {}, const std::string& more_annotations = {}) {
   return R"({"stage": "PreCreateContainer", "pod": {"name": ")" + name + R"(", "namespace": "shop", "uid": "uid-of-)" +
          name + R"(", "sandboxId": "s", "cgroupParent": "/kubepods/besteffort/pod1",
@@ -38,7 +38,7 @@ constexpr const char* kBatchFields =
     R"("linux.memory.swap":"-1")";
 
 struct HookedAgent {
-  // More settings of each of the hooks.
+  // `batch`, `careless`: additional settings of each hook.
   explicit HookedAgent(const std::string& batch = "", const std::string& careless = "") {
     REQUIRE(koord::write_file_atomically(agent.folder() / "pods.yaml", "kind: PodList\napiVersion: v1\nitems: []\n"));
     agent.write_config(config(batch, careless));
@@ -79,11 +79,11 @@ TEST_CASE("the agent answers the question of koord-cri-proxy, and koordctl shows
   REQUIRE(hooked.start());
   CHECK(hooked.create(question("web")) ==
         std::string(R"({"fields":{)") + kBatchFields + R"(,"env:FROM_CARELESS":"1","env:ANNOTATIONS":""}})" + "\n");
-  CHECK(hooked.post("PreRunPodSandbox", question("web")).status == 400);  // the stage of the body is another one
+  CHECK(hooked.post("PreRunPodSandbox", question("web")).status == 400);  // the body names another stage
   std::string update = question("web");
   update.replace(update.find("PreCreateContainer"), std::string("PreCreateContainer").size(),
                  "PreUpdateContainerResources");
-  CHECK(hooked.post("PreUpdateContainerResources", update).body == "{}\n");  // neither hook names the stage
+  CHECK(hooked.post("PreUpdateContainerResources", update).body == "{}\n");  // neither hook handles this stage
   CHECK(eventually([&] { return has(hooked.decisions(), "env:FROM_CARELESS"); }));
   const std::string why = hooked.agent.ctl({"why", "shop/web"}).output;
   INFO(why);
@@ -108,12 +108,13 @@ TEST_CASE("the agent answers the question of koord-cri-proxy, and koordctl shows
   CHECK(hooked.agent.stop() == 0);
 }
 
-TEST_CASE("a hook in shadow is recorded only, one that is off is not asked, hands off is left out") {
+TEST_CASE("a hook in shadow mode is only recorded, one that is off is not asked, hands-off is left out") {
   HookedAgent hooked("", ", mode: shadow");
   REQUIRE(hooked.start());
   CHECK_FALSE(has(hooked.create(question("quiet")), "FROM_CARELESS"));
   CHECK(eventually([&] { return has(hooked.decisions({"--outcome", "shadow"}), "env:FROM_CARELESS"); }));
-  CHECK(hooked.create(question("quiet", "reject")).starts_with(R"({"fields")"));  // no rejection in shadow
+  // in shadow mode no rejection has an effect
+  CHECK(hooked.create(question("quiet", "reject")).starts_with(R"({"fields")"));
   const std::string excluded =
       hooked.create(question("excluded", "", R"(, "koordetector.sh/hands-off": "memory.max")"));
   CHECK_MESSAGE((!has(excluded, "linux.memory.limit") && has(excluded, "linux.cpu.quota")), excluded);
@@ -125,7 +126,7 @@ TEST_CASE("a hook in shadow is recorded only, one that is off is not asked, hand
   CHECK(find_metric(hooked.agent.metrics(), "koordetector_host_hooks_bypassed_total", {R"(reason="pod")"}) == 1);
 }
 
-TEST_CASE("a hook that sleeps, crashes or answers garbage costs its own fields only, and the log names it") {
+TEST_CASE("a hook that sleeps, crashes or answers garbage loses only its own fields, and the log names it") {
   HookedAgent hooked;
   REQUIRE(hooked.start());
   CHECK(hooked.create(question("rejected", "reject")) == "{\"rejection\":\"careless-hook: no device is free\"}\n");
@@ -134,11 +135,11 @@ TEST_CASE("a hook that sleeps, crashes or answers garbage costs its own fields o
   CHECK(eventually([&] { return has(hooked.decisions({"--pod", "shop/late"}), "failed: did not answer within"); }));
   const std::string hooks = hooked.agent.ctl({"hooks"}).output;
   CHECK_MESSAGE(has(hooks, "did not answer within"), hooks);
-  // It may have been ended for its sleep, and is started again.
+  // The agent may have killed it while it slept, and restarts it.
   const std::string both =
       std::string(R"({"fields":{)") + kBatchFields + R"(,"env:FROM_CARELESS":"1","env:ANNOTATIONS":""}})" + "\n";
   CHECK(eventually([&] { return hooked.create(question("between")) == both; }));
-  CHECK(hooked.create(question("garbled", "garbage")) == both);  // the fields that are refused are left out
+  CHECK(hooked.create(question("garbled", "garbage")) == both);  // refused fields are left out
   CHECK(eventually([&] { return has(hooked.agent.log(), "careless-hook: a field of its answer is refused: "); }));
   CHECK(hooked.create(question("crashed", "crash")) == std::string(R"({"fields":{)") + kBatchFields + "}}\n");
   CHECK(eventually(
@@ -184,6 +185,6 @@ TEST_CASE("a hostile question is refused with what is expected, and the agent is
   }
   CHECK(hooked.post("PreCreateContainer", std::string(3 << 20, ' ')).status == 413);
   CHECK(hooked.agent.status_of("/api/v1/hooks/PreCreateContainer") == 405);
-  CHECK(hooked.agent.post_over_tcp("/api/v1/hooks/PreCreateContainer") == 404);  // the unix socket alone has it
+  CHECK(hooked.agent.post_over_tcp("/api/v1/hooks/PreCreateContainer") == 404);  // only the unix socket serves it
   CHECK(has(hooked.create(question("web")), R"("fields")"));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cluster's objects about interference: rules reach the plugin that judges, and koordctl shows which rule is in
-// force and where it is from.
+// Objects about interference in the cluster: rules reach the plugin that judges, and koordctl shows which rule is used
+// and where it comes from.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A tree with only the test's own cgroup, because other tests run at the same time.
+// Makes a tree with only the test's own cgroup, because other tests run at the same time.
 std::string root_of(const RealCgroup& top, const std::string& folder) {
   namespace fs = std::filesystem;
   const std::string all = koord::NodeRoots().cgroup, root = folder + "/cgroup";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent is killed and started again while a service is interfered with: it knows from before what is quiet.
+// The agent is killed and started again during interference with a service. It uses the saved model of quiet windows.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -22,12 +22,12 @@ const std::string kSettings =
 
 struct Node {
   Node() {
-    set_weight(parent, 10'000);  // before all that runs beside this test
-    set_weight(hog, 400);        // the service's share is less than it wants
+    set_weight(parent, 10'000);  // preferred to everything else that runs during this test
+    set_weight(hog, 400);        // the service gets less than it needs
   }
 
   bool start() { return agent.start({"--feature-gates=InterferenceCollector=true", "--set", kSettings}); }
-  // Windows of the service that this agent has judged.
+  // Returns how many windows of the service this agent has judged.
   double windows() const {
     const Finished query = agent.ctl({"query", "container_held_up_ratio", "--agg", "count", "--window", "10m",
                                       "--label", "container_name=" + service.dir(), "-o", "json"});
@@ -61,7 +61,7 @@ TEST_CASE("an agent that is killed and started during interference has the verdi
   node.agent.kill();
   REQUIRE(node.start());
   CHECK(eventually([&] { return node.is_interfered(); }, 15s));
-  // An agent that learnt from these windows that they are quiet would have cleared the verdict by now.
+  // An agent that learnt these windows as quiet would have ended the verdict by now.
   REQUIRE(node.has_windows(before + 3 * kQuietWindows));
   CHECK(node.is_interfered());
 }

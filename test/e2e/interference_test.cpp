@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's verdict about a service with a hog of another cgroup on its CPU, as koordctl shows it.
+// The agent's verdict about a service that shares its CPU with a hog in another cgroup, as koordctl shows it.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>
@@ -18,8 +18,8 @@ namespace {
 constexpr const char* kConfig = R"(state: {source: cgroup, cgroup: {paths: ["koord-test-*", "koord-test-*/*"]}})";
 constexpr auto kMinute = 1min;
 
-// A large weight: other load of the machine hardly counts beside it. That of the service is less than it needs beside
-// the hog.
+// Sets the CPU weight of a cgroup. The weights of the fixture are large, so other load of the machine hardly matters.
+// The service has a quarter of the hog's weight, which is too little for its load.
 void prefer(const RealCgroup& cgroup, const char* shares, const char* weight) {
   const std::string directory = cgroup.path(koord::cgroup::Controller::cpu);
   const bool is_v2 = ::access((directory + "/cpu.weight").c_str(), F_OK) == 0;
@@ -37,7 +37,7 @@ struct InterferenceFixture {
     return agent.start(arguments);
   }
 
-  // The verdicts of koordctl about the service.
+  // Returns the verdicts of koordctl about the service.
   json::array verdicts(std::vector<std::string> options = {}) const {
     std::vector<std::string> arguments{"interference", service.dir(), "-o", "json"};
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -45,7 +45,7 @@ struct InterferenceFixture {
     if (finished.exit_status != 0) return {};
     return json::parse(finished.output).at("verdicts").as_array();
   }
-  // The newest verdict that names the hog first; null: none.
+  // Returns the newest verdict with the hog as the first suspect; null without one.
   json::value against_hog(const std::vector<std::string>& options = {}) const {
     for (const json::value& verdict : verdicts(options)) {
       const json::array& suspects = verdict.at("suspects").as_array();
@@ -63,7 +63,8 @@ struct InterferenceFixture {
   AgentProcess agent{kConfig, {built("plugins/advisor-interference")}};
 };
 
-// The pods' cgroups are listed as containers, too: these are neither victims nor suspects of what runs in them.
+// Returns whether a verdict names the pod's cgroup. Pod cgroups are listed as containers, too, but they must be neither
+// victims nor suspects.
 bool names_pod(const json::array& verdicts, const RealCgroup& pod) {
   for (const json::value& verdict : verdicts) {
     if (verdict.at("victim").at("name").as_string() == pod.dir()) return true;
@@ -121,7 +122,7 @@ TEST_CASE("a hog beside a service is found, named first, shown by all commands, 
   CHECK(fixture.agent.stop() == 0);
 }
 
-TEST_CASE("with the gate off koordctl says which gate to turn on, and a wrong option or pod is an error") {
+TEST_CASE("with the gate off koordctl names the gate to turn on, and a wrong option or pod is an error") {
   InterferenceFixture fixture;
   REQUIRE(fixture.start({}));
   CHECK_MESSAGE(has(fixture.text({}), "The feature gate InterferenceCollector is off"), fixture.text({}));
@@ -138,7 +139,7 @@ TEST_CASE("with the gate off koordctl says which gate to turn on, and a wrong op
   CHECK(fixture.agent.stop() == 0);
 }
 
-TEST_CASE("a verdict stands again after a restart of the agent, under a new session") {
+TEST_CASE("a verdict is active again after a restart of the agent, under a new session") {
   InterferenceFixture fixture;
   const auto service = start_in(fixture.service, serve), hog = start_in(fixture.hog, spin);
   for (int session = 0; session < 2; ++session) {

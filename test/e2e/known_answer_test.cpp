@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known answers on this machine's kernel: the agent's values of a cgroup are those that the test caused.
+// Known answers on this machine's kernel: the agent's values of a cgroup match the usage that the test causes.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ std::vector<std::string> pod_resource() { return {built("plugins/advisor-pod-res
 
 std::string container(const RealCgroup& cgroup) { return "container_name=\"" + cgroup.dir() + "\""; }
 
-// CPU seconds that the kernel's own file counts.
+// Returns the CPU seconds in the kernel's file of the cgroup.
 double cpu_seconds(const RealCgroup& cgroup) {
   auto text = koord::read_file(cgroup.path(Controller::cpuacct) + "/cpuacct.usage");
   if (text) return koord::parse_double(koord::trim(*text)).value_or(0) / 1e9;
@@ -35,14 +35,14 @@ double cpu_seconds(const RealCgroup& cgroup) {
   return static_cast<double>(koord::find_flat_key(stat.value_or(""), "usage_usec").value_or(0)) / 1e6;
 }
 
-// The time it was ready to run and did not: the second number of the kernel's schedstat.
+// Returns the time the process was runnable and waited: the second number of the kernel's schedstat.
 double seconds_waited(pid_t pid) {
   const std::string text = koord::read_file("/proc/" + std::to_string(pid) + "/schedstat").value_or("");
   const std::size_t at = text.find(' ');
   return at == std::string::npos ? 0 : std::strtod(text.c_str() + at, nullptr) / 1e9;
 }
 
-// One cell of the first row that `koordctl query` prints as JSON.
+// Returns one cell of the first row that `koordctl query` prints as JSON.
 double queried(const AgentProcess& agent, const std::string& metric, const std::string& aggregation,
                const RealCgroup& cgroup) {
   Finished query =
@@ -53,7 +53,7 @@ double queried(const AgentProcess& agent, const std::string& metric, const std::
 
 }  // namespace
 
-TEST_CASE("a cgroup that burns half a CPU under a quota reads 0.5 cores") {
+TEST_CASE("a cgroup that uses half a CPU under a quota has 0.5 cores") {
   RealCgroup cgroup("burn");
   cgroup.limit_cpu(0.5);
   ChildProcess burner(burn);
@@ -65,7 +65,7 @@ TEST_CASE("a cgroup that burns half a CPU under a quota reads 0.5 cores") {
   CHECK(queried(agent, "container_cpu_usage", "avg", cgroup) == doctest::Approx(0.5).epsilon(0.1));
 }
 
-TEST_CASE("the agent's CPU over a span is what the kernel's own counter grew by") {
+TEST_CASE("the agent's CPU time over a span is the increase of the kernel's own counter") {
   RealCgroup cgroup("agree");
   cgroup.limit_cpu(0.3);
   ChildProcess burner(burn);
@@ -81,7 +81,7 @@ TEST_CASE("the agent's CPU over a span is what the kernel's own counter grew by"
   CHECK(queried(agent, "container_cpu_usage", "avg", cgroup) == doctest::Approx(kernel_cores).epsilon(0.1));
 }
 
-TEST_CASE("query and /metrics give the same last value, and it is the kernel's") {
+TEST_CASE("query and /metrics return the same last value, which is that of the kernel") {
   RealCgroup cgroup("memory");
   ChildProcess holder([] {
     std::vector<char> memory(64u << 20, 'x');
@@ -90,7 +90,7 @@ TEST_CASE("query and /metrics give the same last value, and it is the kernel's")
   cgroup.add_process(holder.pid());
   AgentProcess agent(kStateOfTests, pod_resource());
   REQUIRE(agent.start());
-  // The holder may have touched its memory before it was moved: only the agreement of all three counts.
+  // The process may have used its memory before it was moved, so only the three values' agreement is checked.
   REQUIRE(eventually([&] {
     return find_metric(agent.metrics(), "koordetector_container_memory_usage", {container(cgroup)}).has_value();
   }));
@@ -109,7 +109,7 @@ TEST_CASE("query and /metrics give the same last value, and it is the kernel's")
   }));
 }
 
-TEST_CASE("a cgroup's series are gone from /metrics soon after the cgroup") {
+TEST_CASE("a cgroup's series disappear from /metrics soon after the cgroup") {
   AgentProcess agent(kStateOfTests, pod_resource());
   RealCgroup cgroup("ends");
   REQUIRE(agent.start());
@@ -121,7 +121,7 @@ TEST_CASE("a cgroup's series are gone from /metrics soon after the cgroup") {
                    std::chrono::seconds(5)));
 }
 
-TEST_CASE("with descriptors for a few files only every cgroup is measured all the same") {
+TEST_CASE("with descriptors for only a few files every cgroup is still measured") {
   std::vector<std::unique_ptr<RealCgroup>> cgroups;
   for (int i = 0; i < 6; ++i) cgroups.push_back(std::make_unique<RealCgroup>("scarce" + std::to_string(i)));
   AgentProcess agent("cgroup: {keptFiles: 4}\n" + std::string(kStateOfTests), pod_resource());
@@ -150,7 +150,7 @@ TEST_CASE("koordctl top lists this machine's cgroups with CPU and memory") {
   }));
 }
 
-TEST_CASE("waits of threads that compete for a CPU are scheduling latency of their cgroup") {
+TEST_CASE("waits of threads that compete for a CPU are the scheduling latency of their cgroup") {
   std::string plugin = built("plugins/advisor-sched-latency");
   if (!koord::list_directory(plugin) || ::access((plugin + "/advisor-sched-latency.so").c_str(), F_OK) != 0) {
     MESSAGE("SKIPPED: built without eBPF");
@@ -162,7 +162,7 @@ TEST_CASE("waits of threads that compete for a CPU are scheduling latency of the
     burners.push_back(std::make_unique<ChildProcess>(burn));
     cgroup.add_process(burners.back()->pid());
   }
-  // Seconds that the kernel says they have waited for a CPU.
+  // Returns the seconds that they waited for a CPU by the kernel's count.
   auto waited = [&] {
     double sum = 0;
     for (const auto& burner : burners) sum += seconds_waited(burner->pid());
@@ -175,7 +175,7 @@ TEST_CASE("waits of threads that compete for a CPU are scheduling latency of the
   auto measured = [&] { return value("koordetector_container_sched_latency_seconds_sum").value_or(0); };
   REQUIRE(eventually([&] { return measured() > 0; }));
 
-  // The measurement has begun. From here on it counts the same as the kernel, and never more.
+  // The measurement has begun. From now on its sum must equal the kernel's, and never be greater.
   const double begin = waited();
   REQUIRE(eventually([&] { return waited() > begin + 1; }, std::chrono::seconds(60)));
   const double end = waited();

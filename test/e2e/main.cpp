@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the tests, or skips them loudly where a real agent cannot observe a real node.
+// Runs the tests. On a machine where an agent cannot observe a real node, prints the reason and skips them.
 #include <cstdio>
 
 #include "test/support/real_cgroup.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent that reports to koord-manager itself: it finds the leader by its Lease, and the next leader after a
+// An agent that reports directly to koord-manager: it finds the leader by its Lease, and the next leader after a
 // failover.
 #include "core/workshop/node_tree.hpp"
 #include "test/e2e/manager_cluster.hpp"
@@ -8,7 +8,7 @@ using namespace koord;
 using namespace koord::test;
 using koord::workshop::NodeTree;
 
-TEST_CASE("an agent's direct reports reach the leader, and the next one after it was killed") {
+TEST_CASE("an agent's direct reports reach the leader, and after it is killed the next leader") {
   ManagerCluster cluster;
   const auto first = cluster.start("a");
   REQUIRE(eventually([&] { return first->leads(); }));

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// An informer through the aggregator.
+// An informer that watches through the aggregator.
 struct Informer : LoopHere {
   explicit Informer(ManagerCluster& cluster)
       : client(loop, workers, clock, *kube::find_config(cluster.cluster.kubeconfig()), {.requests_per_second = 50}),
@@ -39,7 +39,7 @@ struct Informer : LoopHere {
   bool has_all_above(const std::vector<std::string>& nodes, std::uint64_t least) const {
     return std::all_of(nodes.begin(), nodes.end(), [&](const std::string& node) { return version(node) > least; });
   }
-  // The status of the condition Fresh.
+  // Returns the status of the condition Fresh.
   std::string fresh(const std::string& name) const {
     const auto found = watch.objects().find(name);
     if (found == watch.objects().end()) return "none";
@@ -59,7 +59,7 @@ struct Informer : LoopHere {
   kube::ListWatch watch;
 };
 
-// A node of ten cores with batch resources, which reports by NodeMetric of slo.koordinator.sh.
+// A node with ten cores and batch resources. It reports in NodeMetrics of slo.koordinator.sh.
 struct Colocation {
   explicit Colocation(TestCluster& of) : cluster(of) {
     cluster.merge("Node", "test-node",
@@ -84,7 +84,7 @@ struct Colocation {
   TestCluster& cluster;
 };
 
-// The most resident memory so far, in bytes.
+// Returns the largest resident memory so far, in bytes.
 std::uint64_t peak_memory(pid_t process) {
   const std::string status = read_file("/proc/" + std::to_string(process) + "/status", 1 << 16).value_or("");
   const std::size_t at = status.find("VmHWM:");
@@ -109,7 +109,7 @@ struct TwoReplicas : ManagerCluster {
 
 }  // namespace
 
-TEST_CASE("reports of nodes are listed and watched through failovers without a deletion, and versions never go back") {
+TEST_CASE("reports of nodes are listed and watched through failovers without a deletion, and versions never decrease") {
   TwoReplicas two({"node-1", "node-2", "node-3"});
   const Reporter reporter(two);
   Informer informer(two);
@@ -129,19 +129,19 @@ TEST_CASE("reports of nodes are listed and watched through failovers without a d
                           "pointer":"/endpoints/0/targetRef/name","equals":"c"})");
 }
 
-TEST_CASE("a node that falls silent is not fresh until it reports again, which watches see without a deletion") {
+TEST_CASE("a node that stops reporting is not fresh until it reports again; watches show this without a deletion") {
   ManagerCluster cluster({"node-1"});
   const auto replica = cluster.start("a");
   REQUIRE(eventually([&] { return replica->leads(); }));
   cluster.wait_until_available();
   Informer informer(cluster);
-  // It is fresh for three seconds then, and a loaded machine may take longer to pass that on: it reports until it is
-  // seen.
+  // A report makes it fresh for three seconds. A loaded machine may need longer to pass that on, so the node reports
+  // until the watch shows it.
   const auto is_seen_fresh = [&] {
     CHECK(cluster.report("node-1", 1).status < 300);
     return informer.fresh("node-1") == "True";
   };
-  // Its period is known after some reports.
+  // The server knows its period after some reports.
   for (int i = 1; i <= 5; ++i) CHECK(cluster.report("node-1", i).status < 300);
   REQUIRE(informer.until(is_seen_fresh));
   const auto reports = cluster.metric(*replica, "koord_manager_serve_reports_total");
@@ -152,7 +152,7 @@ TEST_CASE("a node that falls silent is not fresh until it reports again, which w
   CHECK(informer.removed.empty());
 }
 
-TEST_CASE("a node that begins to report less often stays fresh, while others that fall silent do not") {
+TEST_CASE("a node that reports less often stays fresh, while others that stop reporting do not") {
   ManagerCluster cluster({"node-1", "node-2"});
   const auto replica = cluster.start("a");
   REQUIRE(eventually([&] { return replica->leads(); }));
@@ -172,7 +172,7 @@ TEST_CASE("a node that begins to report less often stays fresh, while others tha
   REQUIRE(informer.until([&] { return informer.fresh("node-1") == "False"; }));
 }
 
-TEST_CASE("a report is mirrored to slo.koordinator.sh without what Koordinator's NodeMetric lacks") {
+TEST_CASE("a report is mirrored to slo.koordinator.sh without the fields that Koordinator's NodeMetric lacks") {
   ManagerCluster cluster;
   const auto replica = cluster.start("a", false, {}, {"featureGates={NodeMetricMirror: true}"});
   REQUIRE(eventually([&] { return cluster.cluster.get("NodeMetric", "test-node").has_value(); }));
@@ -219,7 +219,7 @@ TEST_CASE("an API server that hangs at the mirror's writes, or refuses them, del
     colocation.wait_for_batch("4000");
     colocation.use("4");
     colocation.wait_for_batch("1000");
-    // The patches of the node did not wait until the mirror may write again, a minute after the first refusal.
+    // The patches of the node were not delayed until the mirror's next attempt, one minute after the first refusal.
     const std::size_t writes = cluster.cluster.requests(of_mirror).size();
     if (fault.first == "too_many_requests" && std::chrono::steady_clock::now() - refused < 50s) CHECK(writes <= 16);
     for (const std::string& node : nodes) CHECK(cluster.report(node, 200).status == 200);
@@ -228,8 +228,8 @@ TEST_CASE("an API server that hangs at the mirror's writes, or refuses them, del
   }
 }
 
-TEST_CASE("versions do not go back when a replica with a clock 30 s behind takes over") {
-  if (kSanitized) return;  // a sanitizer must be loaded first
+TEST_CASE("versions do not decrease when a replica with a clock 30 s behind takes over") {
+  if (kSanitized) return;  // a sanitizer's library must be loaded before others
   ManagerCluster cluster({"node-1"});
   const auto first = cluster.start("a");
   REQUIRE(eventually([&] { return first->leads(); }));
@@ -237,7 +237,7 @@ TEST_CASE("versions do not go back when a replica with a clock 30 s behind takes
   const auto second =
       cluster.start("b", true, {"LD_PRELOAD=" + built("test/e2e/libkoord-slow-clock.so"), "KOORD_SECONDS_BEHIND=30"});
   REQUIRE(eventually([&] { return contains(second->log(), "serves /healthz"); }));
-  CHECK(second->log().substr(0, 20) < first->log().substr(0, 20));  // their times
+  CHECK(second->log().substr(0, 20) < first->log().substr(0, 20));  // compares the times
   const Reporter reporter(cluster);
   Informer informer(cluster);
   REQUIRE(informer.until([&] { return informer.has_all_above(cluster.nodes(), 0); }));
@@ -248,7 +248,7 @@ TEST_CASE("versions do not go back when a replica with a clock 30 s behind takes
   CHECK(informer.removed.empty());
 }
 
-TEST_CASE("large bodies of clients that are not authenticated cost no memory, and agents go on reporting") {
+TEST_CASE("large bodies of unauthenticated clients take no memory, and agents continue to report") {
   constexpr int kClients = 20;
   TwoReplicas two;
   two.fill();
@@ -287,7 +287,7 @@ TEST_CASE("a node's token may write its own NodeMetric only; a refusal is logged
   CHECK(contains(two.ask({"-H", two.token_of("node-1")}, kNodeMetricPath + "/node-1").text, R"("cpu":"100m")"));
 }
 
-TEST_CASE("headers of the front proxy count with its certificate only") {
+TEST_CASE("headers of the front proxy are accepted only with its certificate") {
   TwoReplicas two;
   two.fill();
   const std::vector<std::string> masters = {"-H", "X-Remote-User: admin", "-H", "X-Remote-Group: system:masters"};
@@ -299,14 +299,14 @@ TEST_CASE("headers of the front proxy count with its certificate only") {
   CHECK(with({"--cert", pki + "front-proxy-client.pem", "--key", pki + "front-proxy-client.key"}) == 200);
   CHECK(with({}) == 401);
   CHECK(with({"--cert", two.certificates().pem("forged"), "--key", two.certificates().key("forged")}) == 401);
-  // A client's own certificate and token keep their own user.
+  // Without them, a client's certificate and token identify its own user.
   two.cluster.command("forbid_all");
   CHECK(with({"--cert", pki + "client.pem", "--key", pki + "client.key"}) == 403);
   CHECK(contains(line_with(two.first->log(), "without the front proxy's certificate"), "'admin'"));
   CHECK(two.metric(*two.first, "koord_manager_serve_refused_total", {"reason=\"unauthenticated\""}) == 2);
 }
 
-TEST_CASE("unknown tokens and users without the right are refused, and nothing is served while reviews fail") {
+TEST_CASE("unknown tokens and users without the right are refused, and no request is served while reviews fail") {
   TwoReplicas two;
   two.fill();
   const std::vector<std::string> unknown = {"-H", "Authorization: Bearer unknown"};
@@ -334,7 +334,7 @@ TEST_CASE("a replica that does not lead refuses and names the leader") {
   CHECK(two.ask(*two.second, {}, "/healthz").status == 200);
 }
 
-TEST_CASE("a leader that is cut off from the API server stops serving before the other begins") {
+TEST_CASE("a leader that is cut off from the API server stops serving before the next leader begins") {
   TwoReplicas two;
   two.fill();
   two.cluster.fault("hang", R"({"user":")" + kAgentUser + "\"}");
@@ -342,13 +342,13 @@ TEST_CASE("a leader that is cut off from the API server stops serving before the
   CHECK(serves(*two.first));
   REQUIRE(eventually([&] { return two.second->leads(); }));
   CHECK_FALSE(serves(*two.first));
-  // Lines begin with their time.
+  // Each line begins with its time.
   CHECK(line_with(two.first->log(), "leads no longer") < line_with(two.second->log(), "leads now"));
   CHECK(two.ask(*two.second, ManagerCluster::report_of("test-node", 5), kNodeMetricPath + "/test-node/status").status ==
         201);
 }
 
-TEST_CASE("a leader that was stopped for a while serves nothing when it goes on") {
+TEST_CASE("a leader that was stopped for some time serves no request when it continues") {
   TwoReplicas two;
   two.fill();
   two.first->process().signal(SIGSTOP);

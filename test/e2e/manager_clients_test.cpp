@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients of koord-manager's aggregated API that come with many tokens, or before it knows them.
+// Clients of koord-manager's aggregated API that use many tokens, or connect before it can authenticate them.
 #include <algorithm>
 #include <boost/json.hpp>
 #include <map>
@@ -16,9 +16,9 @@ using namespace koord::test;
 
 namespace {
 
-// A client with the front proxy's certificate, or another, that keeps one connection to a replica.
+// A client with the front proxy's or another certificate, which keeps one connection to a replica.
 struct FrontProxyClient : LoopHere {
-  // `certificate`: its files, without their endings.
+  // `certificate`: the path of its files, without the endings.
   FrontProxyClient(const ManagerCluster& cluster, const Replica& replica, const std::string& certificate)
       : client(loop, workers, clock, config_of(cluster, replica, certificate), {.kept_connections = 1}) {}
 
@@ -49,7 +49,7 @@ struct FrontProxyClient : LoopHere {
   kube::Client client;
 };
 
-// A ConfigMap with one value replaced by the content of a file.
+// Returns a ConfigMap with one value replaced by the content of a file.
 std::string replaced(const std::string& config_map, const std::string& key, const std::string& file) {
   boost::json::value object = boost::json::parse(config_map);
   object.at("data").as_object()[key] = read_file(file).value();
@@ -58,7 +58,7 @@ std::string replaced(const std::string& config_map, const std::string& key, cons
 
 }  // namespace
 
-TEST_CASE("a thousand tokens of one client cost some reviews, and agents and new clients get in meanwhile") {
+TEST_CASE("a thousand tokens of one client cause only some reviews, and agents and new clients are served meanwhile") {
   ManagerCluster cluster({"node-1", "node-2"});
   const auto replica = cluster.start("a");
   REQUIRE(eventually([&] { return replica->leads(); }));
@@ -77,7 +77,7 @@ TEST_CASE("a thousand tokens of one client cost some reviews, and agents and new
   CHECK(answers["429"] > 800);
   CHECK(report("node-1", "127.0.0.1") == 200);
   CHECK(report("node-2", "127.0.0.2") == 201);
-  // Ten, and one in each second of the flood; and the two above.
+  // Ten, one per second of the flood, and the two above.
   const auto reviews = cluster.cluster.requests(R"({"path":"/tokenreviews","after":)" + std::to_string(before) + "}");
   CHECK(reviews.size() < 200);
   CHECK(cluster.metric(*replica, "koord_manager_serve_refused_total", {"reason=\"limited\""}) == answers["429"]);
@@ -85,7 +85,7 @@ TEST_CASE("a thousand tokens of one client cost some reviews, and agents and new
                  "'127.0.0.1'"));
 }
 
-TEST_CASE("an agent gets in with a renewed token while a flood of tokens comes from its address") {
+TEST_CASE("an agent is served with a renewed token while its address floods the server with tokens") {
   ManagerCluster cluster({"node-1"});
   const auto replica = cluster.start("a");
   REQUIRE(eventually([&] { return replica->leads(); }));
@@ -123,7 +123,7 @@ TEST_CASE("a client with fifty requests at once, each about another object, is n
   CHECK(answers == std::map<std::string, int>{{"404", 50}});
 }
 
-TEST_CASE("a front proxy is known on its old connection when its settings come, and when they change") {
+TEST_CASE("a front proxy is accepted on its old connection when its settings appear, and when they change") {
   ManagerCluster cluster;
   const std::string settings = *cluster.cluster.get("ConfigMap", "extension-apiserver-authentication", "kube-system");
   cluster.cluster.fault("hang", R"({"kind":"ConfigMap","path":"/kube-system/"})");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cluster with replicas of koord-manager that serve the aggregated API, and an aggregator in front of them. Requests
-// are sent with curl.
+// A test cluster with replicas of koord-manager that serve the aggregated API, and an aggregator in front of them.
+// Requests are sent with curl.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ inline const std::string kAgentUser = "system:serviceaccount:koordinator-system:
 
 inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// The line of the log that has this text; empty: none.
+// Returns the line of the log with this text; empty without one.
 inline std::string line_with(const std::string& log, std::string_view text) {
   const std::size_t at = log.find(text);
   if (at == log.npos) return {};
@@ -94,7 +94,7 @@ class Replica {
 
 struct Answer {
   int status = 0;
-  std::string text;  // with its headers
+  std::string text;  // including headers
 };
 
 class ManagerCluster {
@@ -105,7 +105,7 @@ class ManagerCluster {
     certificates_.issue("other-ca", "forged", "/CN=front-proxy-client", "extendedKeyUsage=clientAuth");
     nodes_.push_back("test-node");
     for (const std::string& node : nodes_) add_node(node);
-    // The kubeconfigs' users, and the agents, which are the first of them.
+    // The users of the kubeconfigs; the first is the user of agents.
     for (const char* name : {"system:serviceaccount:koordinator-system:koordetector", "koordetector"}) {
       const std::string user = name;
       cluster.command("allow", R"({"user":")" + user + R"(","verbs":["*"],"paths":["*"]})");
@@ -126,7 +126,7 @@ class ManagerCluster {
                                      with_certificate ? cluster.kubeconfig_with_certificate() : cluster.kubeconfig(),
                                      certificates_, folder_, environment, settings);
   }
-  // The APIService is available.
+  // Waits until the APIService is available.
   void wait_until_available() {
     cluster.wait_for_object("APIService", "v1alpha1.metrics.koordetector.sh",
                             R"({"pointer":"/status/conditions/0/reason","equals":"Passed"})");
@@ -136,18 +136,18 @@ class ManagerCluster {
   const CertificateFolder& certificates() const { return certificates_; }
   static std::string token_of(const std::string& node) { return "Authorization: Bearer token-of-" + node; }
 
-  // `options`: of curl. Through the aggregator.
+  // Sends a request through the aggregator. `options`: of curl.
   Answer ask(const std::vector<std::string>& options, const std::string& path) const {
     return curl({"--cacert", cluster.service_account() + "/ca.crt"}, options,
                 "https://127.0.0.1:" + std::to_string(cluster.api_port()) + path);
   }
-  // To a replica itself.
+  // Sends a request directly to a replica.
   Answer ask(const Replica& replica, const std::vector<std::string>& options, const std::string& path) const {
     return curl({"--cacert", certificates_.pem("ca"), "--connect-to",
                  "koord-manager.koordetector.svc:443:127.0.0.1:" + replica.api_port()},
                 options, "https://koord-manager.koordetector.svc" + path);
   }
-  // Requests with different tokens that are unknown, many at once; returns their statuses. [any]
+  // Sends many requests at once, each with another unknown token. Returns their statuses. [any]
   std::vector<std::string> flood(const Replica& replica, int requests) const {
     return ask_at_once(replica, requests, [](int number) {
       return Request{kNodeMetricPath, "Authorization: Bearer unknown-" + std::to_string(number)};
@@ -231,7 +231,7 @@ class ManagerCluster {
   std::vector<std::string> nodes_;
 };
 
-// Reports for all nodes through the aggregator, over and over, as agents do.
+// Sends reports for all nodes through the aggregator repeatedly, as agents do.
 class Reporter {
  public:
   explicit Reporter(const ManagerCluster& cluster) : thread_([this, &cluster] { run(cluster); }) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real kubectl with koord-manager's aggregated API behind an aggregator. Skipped if it is not installed; KOORD_KUBECTL
-// names another one.
+// The real kubectl with koord-manager's aggregated API behind an aggregator. Skipped if kubectl is not installed;
+// KOORD_KUBECTL sets another path.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

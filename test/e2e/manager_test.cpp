@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cluster without Koordinator: koord-manager as it is installed, one agent and an API server.
+// A cluster without Koordinator: koord-manager with its installed configuration, one agent and an API server.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -20,7 +20,7 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// One replica.
+// One replica of koord-manager.
 class Manager {
  public:
   Manager(const TestCluster& cluster, const TemporaryFolder& folder, const std::string& name)
@@ -92,7 +92,7 @@ TEST_CASE("an edited ConfigMap reaches the agent's effective NodeSLO") {
   CHECK(manager.log().find("WARN") == std::string::npos);
 }
 
-TEST_CASE("batch CPU of a node shrinks after a report of more use in prod pods") {
+TEST_CASE("batch CPU of a node decreases after a report of more usage by prod pods") {
   Node node;
   Manager manager(node.cluster, node.folder, "a");
   node.cluster.wait_for_object("NodeMetric", "test-node");
@@ -110,7 +110,7 @@ TEST_CASE("batch CPU of a node shrinks after a report of more use in prod pods")
   node.wait_for("Node", kBatch, "\"1000\"");
 }
 
-TEST_CASE("one of two replicas leads, and the other takes over from one that is killed, and from one that ends") {
+TEST_CASE("one of two replicas leads, and the other takes over when the leader is killed or ends") {
   Node node;
   Manager a(node.cluster, node.folder, "a");
   REQUIRE(eventually([&] { return a.leads(); }));
@@ -128,11 +128,11 @@ TEST_CASE("one of two replicas leads, and the other takes over from one that is 
   REQUIRE(eventually([&] { return c.leads(); }));
   node.configure(R"(\"cpuSuppressThresholdPercent\":34)");
   node.wait_for("NodeSLO", kThreshold, "34");
-  // All three together wrote it once for each change.
+  // All three replicas together wrote it once per change.
   CHECK(node.cluster.requests(R"({"verb":"update","kind":"NodeSLO"})").size() <= 2);
 }
 
-TEST_CASE("a command line or configuration that is wrong ends with status 2 and says why") {
+TEST_CASE("a wrong command line or configuration ends with status 2 and a reason") {
   const auto run = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), built("core/manager/koord-manager"));
     return run_to_end(arguments);

@@ -47,7 +47,7 @@ struct SecureAgent {
     cluster.command("allow", R"({"user":"prometheus","verbs":["get"],"paths":["/metrics"]})");
     cluster.command("allow", R"({"group":"monitoring","verbs":["get"],"paths":["/metrics"]})");
   }
-  // Replaces the agent's certificate and key.
+  // Replaces the agent's certificate and key by those of this name.
   void use(const std::string& name) const {
     constexpr auto kOver = std::filesystem::copy_options::overwrite_existing;
     std::filesystem::copy_file(certificates().pem(name), tree.path("tls.pem"), kOver);
@@ -62,7 +62,7 @@ struct SecureAgent {
     return agent->start(arguments);
   }
   std::string shell(const std::string& command) const { return run_to_end({"/bin/sh", "-c", command}).output; }
-  // Status and body.
+  // Returns status and body.
   std::string curl(const std::string& options = {}, const std::string& path = "/metrics") const {
     return shell("curl -s -m 30 -w '\\n%{http_code}' --cacert '" + certificates().pem("ca") + "' " + options +
                  " 'https://" + agent->tcp_address() + path + "'");
@@ -87,7 +87,7 @@ struct SecureAgent {
 
 }  // namespace
 
-TEST_CASE("a token's user reads /metrics when the API server allows it, and only then") {
+TEST_CASE("a token's user reads /metrics only if the API server allows it") {
   SecureAgent secure;
   REQUIRE(secure.start("kubernetes"));
   const std::string page = secure.curl(SecureAgent::token("good"));
@@ -108,7 +108,7 @@ TEST_CASE("a token's user reads /metrics when the API server allows it, and only
   CHECK(eventually([&] { return secure.refused("unauthenticated") == 8; }));
 }
 
-TEST_CASE("forged headers of a proxy name no user") {
+TEST_CASE("forged headers of a proxy do not authenticate a user") {
   SecureAgent secure;
   REQUIRE(secure.start("kubernetes"));
   const std::string forged =
@@ -120,7 +120,7 @@ TEST_CASE("forged headers of a proxy name no user") {
 }
 
 TEST_CASE(
-    "a client certificate is a user with groups; one of another authority, or expired, is none, and the answer says why") {
+    "a client certificate authenticates a user with groups; an expired or unknown one is refused with the reason") {
   SecureAgent secure;
   REQUIRE(secure.start("kubernetes"));
   CHECK(secure.status(SecureAgent::certificate("client")) == "200");
@@ -130,11 +130,11 @@ TEST_CASE(
   const std::string expired = secure.curl(SecureAgent::certificate("expired"));
   CHECK_MESSAGE(contains(expired, "certificate has expired"), expired);
   CHECK(contains(expired, "\n401"));
-  // A bad certificate does not spoil a good token.
+  // A valid token is accepted even with an invalid certificate.
   CHECK(secure.status(SecureAgent::certificate("expired") + " " + SecureAgent::token("good")) == "200");
 }
 
-TEST_CASE("while the API server does not answer, a user of the last seconds is served and everybody else gets 503") {
+TEST_CASE("while the API server does not answer, users of the last seconds are served and all others get 503") {
   SecureAgent secure;
   REQUIRE(secure.start("kubernetes"));
   REQUIRE(secure.status(SecureAgent::token("good")) == "200");
@@ -151,7 +151,8 @@ TEST_CASE("while the API server does not answer, a user of the last seconds is s
   CHECK(contains(secure.agent->get("/readyz"), "metrics port: ok"));
 }
 
-TEST_CASE("an API server that denies the agent its reviews allows nothing, and the log names the right") {
+TEST_CASE(
+    "if the API server denies the agent its reviews, all requests are refused, and the log names the missing right") {
   SecureAgent secure;
   REQUIRE(secure.start("kubernetes"));
   secure.cluster.fault("deny");
@@ -159,7 +160,7 @@ TEST_CASE("an API server that denies the agent its reviews allows nothing, and t
   CHECK_MESSAGE(contains(secure.agent->log(), "expected the right to create tokenreviews"), secure.agent->log());
 }
 
-TEST_CASE("openssl s_client reads the page over TLS 1.2 and 1.3; plain HTTP and old versions do not") {
+TEST_CASE("openssl s_client reads the page over TLS 1.2 and 1.3; plain HTTP and older versions are refused") {
   SecureAgent secure;
   REQUIRE(secure.start("kubernetes"));
   const std::string address = secure.agent->tcp_address();
@@ -179,7 +180,7 @@ TEST_CASE("openssl s_client reads the page over TLS 1.2 and 1.3; plain HTTP and 
   CHECK(eventually([&] { return failed() == 3; }));
 }
 
-TEST_CASE("a replaced certificate is used without a restart; a bad one is named and changes nothing") {
+TEST_CASE("a replaced certificate is used without a restart; an invalid one is reported and has no effect") {
   SecureAgent secure;
   REQUIRE(secure.start("none", false));
   const auto subject = [&] {
@@ -198,7 +199,7 @@ TEST_CASE("a replaced certificate is used without a restart; a bad one is named 
   CHECK(eventually([&] { return contains(secure.agent->get("/readyz"), "metrics port: ok"); }));
 }
 
-TEST_CASE("without authorization everybody reads the page, or with client authorities everybody with a certificate") {
+TEST_CASE("without authorization everyone can read the page; with client authorities, everyone with a certificate") {
   SecureAgent open;
   REQUIRE(open.start("none", false));
   CHECK(open.status() == "200");
@@ -211,7 +212,7 @@ TEST_CASE("without authorization everybody reads the page, or with client author
   CHECK(closed.cluster.requests(R"({"kind":"TokenReview"})").empty());
 }
 
-TEST_CASE("an agent with a certificate that cannot be used ends with the name of the file") {
+TEST_CASE("an agent with an unusable certificate ends and names the file") {
   SecureAgent secure;
   std::filesystem::remove(secure.tree.path("tls.key"));
   secure.agent->launch({"--set", "listen.tls.certFile=" + secure.tree.path("tls.pem"), "--set",

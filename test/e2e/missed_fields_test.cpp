@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container that runs without fields that only a creation sets: the agent reports it to the operator and the cluster.
+// A container runs without fields that only a creation can set: the agent reports it to the operator and the cluster.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ constexpr const char* kPod =
     "status": {"phase": "Running", "qosClass": "Burstable", "containerStatuses": [{"name": "app", "state": {"running": {}},
       "containerID": "containerd://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}]}})";
 
-// A pod that exists before its hook runs.
+// A node with a pod that exists before its hook runs.
 struct Node {
   Node() {
     tree.write("cgroup/cgroup.controllers", "cpu memory\n");
@@ -46,7 +46,7 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE("a container without a hook's environment is an Event of its pod in the cluster, and one in the agent's") {
+TEST_CASE("a container without a hook's environment is reported as an Event of its pod and as an event of the agent") {
   Node node;
   REQUIRE(node.agent->start());
   std::string events;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debian's prometheus-node-exporter, imported by external-prometheus and by a third-party external advisor.
+// Metrics of Debian's prometheus-node-exporter, imported by external-prometheus and by a third-party external advisor.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -28,7 +28,7 @@ struct NodeExporter {
 
 }  // namespace
 
-TEST_CASE("external-prometheus brings a node exporter's metrics in, by the rules of its target") {
+TEST_CASE("external-prometheus imports a node exporter's metrics by the rules of its target") {
   NodeExporter exporter;
   AgentProcess agent({}, {built("plugins/external-prometheus")});
   REQUIRE(agent.start(
@@ -50,7 +50,7 @@ TEST_CASE("external-prometheus brings a node exporter's metrics in, by the rules
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE("all of a node exporter comes in without a rule, and nothing of it is left out") {
+TEST_CASE("without a rule all metrics of a node exporter are imported") {
   NodeExporter exporter;
   AgentProcess agent({}, {built("plugins/external-prometheus")});
   REQUIRE(agent.start(
@@ -64,14 +64,14 @@ TEST_CASE("all of a node exporter comes in without a rule, and nothing of it is 
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE("without targets external-prometheus is absent and says why") {
+TEST_CASE("without targets external-prometheus is absent and reports why") {
   AgentProcess agent({}, {built("plugins/external-prometheus")});
   REQUIRE(agent.start());
   CHECK(eventually([&] { return agent.ctl({"plugins"}).output.find("no targets configured") != std::string::npos; }));
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE("a node exporter's metrics are on the agent's page, except for what the plugin leaves out") {
+TEST_CASE("a node exporter's metrics are on the agent's page, except for those that the plugin leaves out") {
   NodeExporter exporter;
   AgentProcess agent("featureGates: {Scraper: true}", {built("test/core/child")});
   const std::string settings = "plugins.settings.\"com.example.scraper\".";

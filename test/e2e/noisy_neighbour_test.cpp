@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo of examples/noisy-neighbour: the agent shows the antagonist's effect on a victim come and go, in agreement
-// with the victim's own measurement.
+// The demo of examples/noisy-neighbour: the agent shows when the antagonist's effect on a victim begins and ends, and
+// agrees with the victim's own measurement.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ using namespace koord::test;
 namespace {
 
 constexpr auto kMinute = std::chrono::minutes(1);
-// Its containers' counters are on /metrics only with `detail: all`.
+// The counters of the pod's containers are on /metrics only with `detail: all`.
 constexpr const char* kConfig = R"(
 state: {source: cgroup, cgroup: {paths: ["koord-test-*", "koord-test-*/*"]}}
 exporter: {detail: all})";
@@ -53,12 +53,12 @@ struct NoisyNeighbourFixture {
     return {koord::parse_double(koord::next_word(line).value_or("")).value_or(0),
             koord::parse_double(koord::next_word(line).value_or("")).value_or(0)};
   }
-  // The quota is the pod's: a container that uses it up throttles the other.
+  // The quota belongs to the pod: a container that uses it up also throttles the other container.
   double throttled() const {
     return find_metric(agent.metrics(), "koordetector_container_cpu_throttled", {"container_name=\"" + pod.dir() + '"'})
         .value_or(-1);
   }
-  // The column WAIT P95 of `koordctl top`; empty: no such row.
+  // Returns the column WAIT P95 of `koordctl top`, or "" without a row for the container.
   std::string wait_p95(const std::string& container) const {
     const std::string table = agent.ctl({"top", "--once", "--all"}).output;
     const std::size_t name = table.find("/" + container + " ");
@@ -80,7 +80,7 @@ struct NoisyNeighbourFixture {
   std::string log = agent.folder() / "victim.log";
 };
 
-// A process of that cgroup from its first moment on.
+// Runs the command in the cgroup: the process joins the cgroup before it executes the command.
 void become(const RealCgroup& cgroup, std::vector<const char*> command, const std::string& output) {
   cgroup.add_process(::getpid());
   if (!std::freopen(output.c_str(), "w", stdout)) ::_exit(1);
@@ -91,7 +91,7 @@ void become(const RealCgroup& cgroup, std::vector<const char*> command, const st
 
 }  // namespace
 
-TEST_CASE("an antagonist's harm is seen to come and to go, and agrees with what the victim finds itself") {
+TEST_CASE("the metrics show when an antagonist begins and ends, and agree with the victim's own measurement") {
   NoisyNeighbourFixture fixture;
   const std::string file = fixture.agent.folder() / "file";
   ChildProcess victim([&] { become(fixture.victim_cgroup, {KOORD_WORKLOAD, "victim", file.c_str()}, fixture.log); });
@@ -104,20 +104,20 @@ TEST_CASE("an antagonist's harm is seen to come and to go, and agrees with what 
     CHECK(eventually([&] { return fixture.throttled() > 0.2; }, kMinute));
   }
   CHECK(eventually([&] { return fixture.is_calm(); }, kMinute));
-  // Its cgroup stays, without processes and so without new figures.
+  // The antagonist's cgroup stays without processes, so it has no new values.
   CHECK(eventually([&] { return fixture.wait_p95("antagonist") == "-"; }, kMinute));
   CHECK(fixture.wait_p95("victim") != "-");
 
-  // Without BTF the first of the two includes the time under a quota, and there is no second.
+  // Without BTF the first metric includes the time throttled by a quota, and the second metric is missing.
   const double stalled = fixture.stalled_seconds(),
                waited = fixture.value("sched_latency_seconds_sum") +
                         std::max(0.0, fixture.value("sched_latency_throttled_seconds_total"));
   const SelfReport before = fixture.self_report();
-  // It reports once a second, so the next two reports contain all values of this moment.
+  // The victim reports once a second, so the next report covers the whole time of the metrics above.
   REQUIRE(eventually([&] { return fixture.self_report().late_total > before.late_total; }));
   CHECK(stalled > 0);
-  CHECK(stalled < 1.1 * fixture.self_report().read_total);  // it was held up in its reads
-  CHECK(waited > 0.5 * before.late_total);  // its timers were late because it waited for a CPU, or for its quota
+  CHECK(stalled < 1.1 * fixture.self_report().read_total);  // the victim was held up in its reads
+  CHECK(waited > 0.5 * before.late_total);  // its timers were late because of waits for a CPU or a quota
   MESSAGE("held up for memory ", stalled, " s, in reads ", before.read_total, " s; waited ", waited, " s, late ",
           before.late_total, " s");
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kPods = 250, kPodsOfPart = 15, kAnnotationBytes = 256 << 10;
 constexpr const char* kAmounts =
     R"({"containers": {"main": {"requests": {"kubernetes.io/batch-cpu": "500"}, "limits": {"kubernetes.io/batch-cpu": "800"}}}})";
-// 512 shares as a message of NRI.
+// The encoded NRI message OptionalUInt64 with the value 512: the CPU shares.
 constexpr std::string_view kShares = "\x08\x80\x04";
 
 Fill pod_with(std::size_t number, const std::string& annotation) {
@@ -49,7 +49,7 @@ std::vector<std::string> parts(const std::string& annotation) {
   return requests;
 }
 
-// The most that the agent has ever had resident.
+// Returns the largest resident memory of the agent so far.
 std::size_t most_bytes(AgentProcess& agent) {
   const std::string status = read_file("/proc/" + std::to_string(agent.process().pid()) + "/status").value();
   std::string_view rest = std::string_view(status).substr(status.find("VmHWM:") + 6);
@@ -86,6 +86,6 @@ TEST_CASE(
   REQUIRE(here.until([&] { return runtime.answer_to(call) != nullptr; }));
   CHECK(runtime.answer_to(call)->payload.find(kShares) != std::string::npos);
   CHECK(runtime.accepted == 1);
-  // All of them are 64 MiB, one part is 4.
+  // All pods together are 64 MiB, one part is 4 MiB.
   if (!kSanitized) CHECK_MESSAGE(most_bytes(agent) - before < 24u << 20, (most_bytes(agent) - before));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prediction in the whole agent: the model of a real pod is shown and outlives SIGKILL.
+// Prediction in the whole agent: the model of a real pod is shown and is restored after SIGKILL.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -16,9 +16,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A pod of the test that uses half a CPU, and the lists that contain it and its node.
+// A pod of the test that uses half a CPU, and the lists with this pod and its node.
 struct Node {
-  // A nested cluster, or what one has left: pods that are not this node's.
+  // Cgroups of a nested cluster, or what remains of one: pods that are not this node's.
   RealCgroup nested{"a-nested"}, nested_kubepods{nested, "kubepods"}, nested_pod{nested_kubepods, "podother"};
   RealCgroup top{"kubelet"}, kubepods{top, "kubepods"}, pod{kubepods, "podu1"}, app{pod, "app"};
   ChildProcess burner;
@@ -58,7 +58,7 @@ std::vector<std::string> advisors() {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// When the first sample of a subject was, in Unix seconds; 0 when nothing was learnt of it.
+// Returns the time of a subject's first sample in Unix seconds; 0 if the model has no sample of it.
 double known_since(const AgentProcess& agent, const std::string& subject) {
   const std::string text = agent.get("/api/v1/predictions"), words = "\"subject\":\"" + subject + "\",\"since\":";
   const std::size_t at = text.find(words);
@@ -67,13 +67,13 @@ double known_since(const AgentProcess& agent, const std::string& subject) {
 
 }  // namespace
 
-TEST_CASE("the model of a pod is shown, could be lent, and outlives SIGKILL") {
+TEST_CASE("the model of a pod is shown, could be lent, and is kept after SIGKILL") {
   Node node;
   AgentProcess agent(node.config(), advisors());
   REQUIRE(agent.start());
   REQUIRE(eventually([&] { return known_since(agent, "pod/u1") > 0 && known_since(agent, "system") > 0; }, 120s));
   CHECK(contains(agent.ctl({"node"}).output, "other trees hold pods, too, and are left out of account"));
-  // The pod uses half a core of two.
+  // The pod uses half a core of the two that it requests.
   CHECK(eventually(
       [&] {
         const auto lent = find_metric(agent.metrics(), "koordetector_predict_prod_reclaimable",
@@ -95,11 +95,12 @@ TEST_CASE("the model of a pod is shown, could be lent, and outlives SIGKILL") {
   const double before = known_since(agent, "pod/u1");
   agent.kill();
   REQUIRE(agent.start());
-  CHECK(std::fabs(known_since(agent, "pod/u1") - before) < 1);  // one learnt again would be ten seconds younger
+  // a model that was learnt again would be ten seconds younger
+  CHECK(std::fabs(known_since(agent, "pod/u1") - before) < 1);
   CHECK(contains(agent.ctl({"predict"}).output, "shop/web"));
 }
 
-TEST_CASE("where nothing can be kept it learns in memory, and /readyz says why") {
+TEST_CASE("without a place for its files prediction learns in memory, and /readyz says why") {
   AgentProcess agent("predict: {trainingPeriod: 10s}", advisors());
   REQUIRE(agent.start({"--set", "predict.directory=" + agent.folder() / "not" + "/there"}));
   CHECK(eventually(
@@ -107,7 +108,7 @@ TEST_CASE("where nothing can be kept it learns in memory, and /readyz says why")
   CHECK(known_since(agent, "node") > 0);
 }
 
-TEST_CASE("switched off, nothing is learnt, and koordctl says so") {
+TEST_CASE("with prediction off no model is learnt, and koordctl says so") {
   AgentProcess agent("predict: {enabled: false}", advisors());
   REQUIRE(agent.start());
   CHECK(contains(agent.get("/readyz"), "[+] prediction: off"));

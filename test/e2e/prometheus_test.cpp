@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debian's prometheus scrapes the agent, and promtool checks what it would scrape.
+// Debian's prometheus scrapes the agent, and promtool checks the page.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -25,7 +25,7 @@ std::vector<std::string> usual_plugins() {
           built("plugins/advisor-page-cache"), built("plugins/advisor-pod-throttled"), built("plugins/advisor-psi")};
 }
 
-// All that were built.
+// Returns the directories of all built plugins.
 std::vector<std::string> every_plugin() {
   std::vector<std::string> directories;
   const std::vector<std::string> names = list_subdirectories(built("plugins")).value_or({});
@@ -38,7 +38,7 @@ std::vector<std::string> every_plugin() {
 
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// The complaints of promtool about a page; empty: none.
+// Returns promtool's complaints about a page; empty: the page is valid.
 std::string checked(const std::string& page) {
   TemporaryFolder folder;
   std::ofstream(folder / "page") << page;
@@ -56,7 +56,7 @@ TEST_CASE("promtool finds nothing wrong with the page of an agent with every plu
   REQUIRE(agent.start({"--set", "exporter.detail=all"}));
   REQUIRE(eventually(
       [&] { return find_metric(agent.metrics(), "koordetector_container_memory_usage", {cgroup.dir()}).has_value(); }));
-  // Two ticks of those that are slow to begin.
+  // Wait for two ticks of the slowest plugins.
   REQUIRE(eventually([&] {
     return find_metric(agent.metrics(), "koordetector_plugin_calls_total", {"advisor-pod-resource"}).value_or(0) > 12;
   }));
@@ -91,7 +91,7 @@ TEST_CASE("a container's series end within one interval of its end") {
   const double ended = unix_now();
   cgroup.remove();
   CHECK(eventually([&] { return prometheus.value("up") == 1 && !prometheus.value(series); }, std::chrono::seconds(60)));
-  // By prometheus' own times: it saw the series last before the scrape that came an interval after the end.
+  // Uses Prometheus' own times: the last scrape with the series is at most one interval after the end.
   const double last_seen = prometheus.value("timestamp(last_over_time(" + series + "[5m]))").value_or(0);
   const double last_sample = prometheus.value("max_over_time(timestamp(" + series + ")[5m:1s])").value_or(last_seen);
   CHECK(last_sample <= ended + kIntervalSeconds);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole agent reverts its writes: at its end, after SIGKILL, on demand, by another start, without an agent.
-// KOORD_TEST_MOMENTS=1000 for more than 10 of SIGKILL; many more, without the rest of the agent, are in test/core/knob.
+// The whole agent reverts its writes: at its end, after SIGKILL, on demand, at its next start, without an agent.
+// KOORD_TEST_MOMENTS=1000 sets the number of SIGKILLs (default 10). test/core/knob tests many more without the rest of
+// the agent.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -23,7 +24,7 @@ namespace {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// A cgroup that a strategy of a plugin's file in the agent's own folder writes.
+// A cgroup that a strategy writes. The plugin's file is in the agent's own folder.
 struct Written {
   RealCgroup cgroup{"restore"};
   AgentProcess agent{config()};
@@ -32,7 +33,7 @@ struct Written {
   Written() { std::filesystem::copy_file(built("test/e2e/plugins/writer.so"), agent.plugin_folder() + "/writer.so"); }
 
   std::string config(std::string_view more = "") const {
-    // No pod's cgroup: a third party's strategy reaches it by grant.
+    // The cgroup belongs to no pod, so a third-party strategy needs a grant for it.
     return "  settings: {writer: {cgroups: [\"" + cgroup.dir() + "\"], config: {cgroup: " + cgroup.dir() +
            ", quota: \"20000 100000\", shares: \"512\"}}}\nqos: {mode: enforce" + std::string(more) + "}\n";
   }
@@ -40,7 +41,7 @@ struct Written {
     agent.write_config(config(more));
     return agent.start({std::string("--feature-gates=Writer=") + (intents ? "true" : "false")});
   }
-  // All files of the cgroup's CPU controller that can be written.
+  // Returns the text of all writable files of the cgroup's CPU controller.
   std::string texts() const {
     std::string all;
     for (const char* file : {"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.shares", "cpu.max", "cpu.weight"})
@@ -92,7 +93,7 @@ TEST_CASE_FIXTURE(Written, "after SIGKILL the next start keeps knobs that are pr
   CHECK(contains(agent.log(), "the previous agent crashed and left 2 knobs changed"));
   REQUIRE(becomes_written());
   agent.kill();
-  REQUIRE(start(false));  // it is not proposed
+  REQUIRE(start(false));  // no strategy proposes the knob
   CHECK(becomes_original());
   CHECK(agent.stop() == 0);
 }
@@ -105,7 +106,7 @@ TEST_CASE_FIXTURE(Written, "an agent that the kernel kills at the memory limit o
   agent.run_by({"sh", "-c", "echo $$ >" + procs + " && exec \"$@\"", "sh"});
   REQUIRE(start());
   REQUIRE(becomes_written());
-  // The kernel is to take the agent, not the other process.
+  // Makes the kernel kill the agent, not the other process.
   REQUIRE((std::ofstream("/proc/" + std::to_string(agent.process().pid()) + "/oom_score_adj") << 1000).flush());
   {
     const ChildProcess other([&] {
@@ -138,12 +139,13 @@ TEST_CASE_FIXTURE(
   int killed_after_write = 0;
   for (int moment = 0; moment < moments; ++moment) {
     CAPTURE(moment);
-    const bool is_first = moment % 2 == 0 && moment % 3 != 0;  // else it finds what another one has left
+    const bool is_first = moment % 2 == 0 && moment % 3 != 0;  // otherwise it finds knobs that another agent changed
     if (is_first) REQUIRE(agent.stop() == 0);
     if (!is_first) agent.kill();
     agent.launch({"--feature-gates=Writer=true"});
     ::usleep(static_cast<useconds_t>(
-        random() % static_cast<unsigned long>(2 * until_written)));  // the fault's moment, not a wait for anything
+        // the time of the fault; the test does not wait for anything here
+        random() % static_cast<unsigned long>(2 * until_written)));
     agent.kill();
     killed_after_write += is_first && is_written();
     if (moment % 3 == 2) continue;  // twice in a row
@@ -175,7 +177,7 @@ TEST_CASE_FIXTURE(Written, "if no agent comes again, `koordetector restore` reve
   CHECK(contains(restored.output, "2 knobs were journaled in"));
 }
 
-TEST_CASE_FIXTURE(Written, "koordctl restore reverts all, and strategies are in shadow from then on") {
+TEST_CASE_FIXTURE(Written, "koordctl restore reverts all, and afterwards strategies are in shadow mode") {
   REQUIRE(start());
   REQUIRE(becomes_written());
   const Finished restored = agent.ctl({"restore"});
@@ -190,7 +192,7 @@ TEST_CASE_FIXTURE(Written, "koordctl restore reverts all, and strategies are in 
   CHECK(agent.stop() == 0);
 }
 
-TEST_CASE_FIXTURE(Written, "onExit: keep leaves knobs to the next start, which goes on with them") {
+TEST_CASE_FIXTURE(Written, "with onExit: keep the knobs stay, and the next start continues with them") {
   REQUIRE(start(true, ", onExit: keep"));
   REQUIRE(becomes_written());
   CHECK(agent.stop() == 0);

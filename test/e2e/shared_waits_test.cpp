@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-sched-latency and advisor-interference in processes of their own: one program at each switch serves both,
-// also after one of them was killed.
+// advisor-sched-latency and advisor-interference in two processes: one BPF program at each context switch serves both,
+// even after one of them was killed.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>
@@ -31,7 +31,7 @@ struct SharedWaitsFixture {
     const std::size_t at = metrics.find("} ", metrics.find(name));
     return at == std::string::npos ? 0 : std::strtod(metrics.c_str() + at + 2, nullptr);
   }
-  // The process that the agent runs interference in; 0: none.
+  // Returns the process in which the agent runs advisor-interference; 0 without one.
   pid_t interference_process() const {
     const json::value answer = json::parse(agent.ctl({"plugins", "-o", "json"}).output);
     for (const json::value& plugin : answer.at("plugins").as_array())
@@ -50,7 +50,7 @@ struct SharedWaitsFixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(SharedWaitsFixture, "plugins in two processes share the program that one of them has in the kernel") {
+TEST_CASE_FIXTURE(SharedWaitsFixture, "plugins in two processes share the BPF program that one of them has loaded") {
   REQUIRE(agent.start({"--feature-gates=InterferenceCollector=true"}));
   CHECK(eventually([&] { return reads_from("interference"); }, 2min));
   CHECK_FALSE(reads_from("sched_info"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effective NodeSLO, through the whole agent: koordctl slo on a live one.
+// The effective NodeSLO through the whole agent, as koordctl slo shows it.
 #include <doctest/doctest.h>
 
 #include "core/base/file.hpp"
@@ -19,7 +19,7 @@ items:
   spec: {containers: [{name: app}]}
 )";
 
-// The agent with a file of pods and one with this NodeSLO.
+// An agent with a file of pods and a file of this NodeSLO.
 struct Node {
   explicit Node(const std::string& spec) {
     write_slo(spec);
@@ -56,7 +56,7 @@ TEST_CASE("koordctl slo shows the effective values, their origins, and the rejec
             "cpuSuppressThresholdPercent: found 130, expected an integer from 0 to 100; the default holds"));
 }
 
-TEST_CASE("an edit of the NodeSLO holds at once, and a bad value is reported until it is good") {
+TEST_CASE("an edit of the NodeSLO takes effect at once, and an invalid value is reported until it is corrected") {
   Node node("{cpuBurstStrategy: {policy: always}}");
   CHECK(has(node.agent->get("/api/v1/slo"), R"("policy":"none")"));
   node.write_slo("{cpuBurstStrategy: {policy: auto}}");
@@ -65,7 +65,7 @@ TEST_CASE("an edit of the NodeSLO holds at once, and a bad value is reported unt
   CHECK_FALSE(has(node.ctl({"slo"}), "REJECTED"));
 }
 
-TEST_CASE("koordctl slo --explain says for a pod which of default, node and annotation counts") {
+TEST_CASE("koordctl slo --explain shows for a pod whether the default, the node or the annotation sets a value") {
   Node node("{resourceQOSStrategy: {lsClass: {memoryQOS: {enable: true, wmarkRatio: 80}}}}");
   const std::string shown = node.ctl({"slo", "--explain", "memoryQOS.lowLimitPercent", "--pod", "shop/web"});
   INFO(shown);
@@ -75,7 +75,7 @@ TEST_CASE("koordctl slo --explain says for a pod which of default, node and anno
   CHECK(has(node.ctl({"slo", "--explain", "lsClass.memoryQOS.wmarkRatio"}), "*  NodeSLO           80\n"));
 }
 
-TEST_CASE("koordctl slo --explain names the nearest field, and a pod that is not here") {
+TEST_CASE("koordctl slo --explain names the nearest field, and reports a pod that is not on this node") {
   Node node("{}");
   CHECK(node.agent->ctl({"slo", "--explain", "wmarkRation"}).exit_status == 1);
   CHECK(has(node.ctl({"slo", "--explain", "wmarkRation"}),
@@ -85,7 +85,7 @@ TEST_CASE("koordctl slo --explain names the nearest field, and a pod that is not
   CHECK(has(node.ctl({"slo", "--pod", "shop/web"}), "--pod needs --explain FIELD"));
 }
 
-TEST_CASE("without a NodeSLO koordctl slo says that it is not known, and still explains the defaults") {
+TEST_CASE("without a NodeSLO koordctl slo says that it is unknown, and still explains the defaults") {
   AgentProcess agent("state: {source: cgroup}");
   REQUIRE(agent.start());
   CHECK(has(agent.ctl({"slo"}).output, "the NodeSLO of this node is not known yet"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies on a node without a cluster: a file names the cgroups, the NodeSLO is written by hand, and operators
-// override modes and read decisions. The example of packaging/README.md, with the test's own cgroups.
+// Strategies on a node without a cluster: a file names the cgroups, the NodeSLO is a file too, and operators override
+// modes and read decisions. Follows the example of packaging/README.md, with the test's own cgroups.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -26,7 +26,7 @@ struct Node {
   Node() {
     cgroup.add_process(load.pid());
     write_pods("");
-    // One per cent is used on any machine, so that there is always something to suppress.
+    // Any machine uses more than 1 percent, so best-effort pods are always suppressed.
     REQUIRE(koord::write_file_atomically(folder / "slo.yaml",
                                          "kind: NodeSLO\nspec: {resourceUsedThresholdWithBE: {enable: true, "
                                          "cpuSuppressThresholdPercent: 1, cpuSuppressPolicy: cfsQuota}}\n"));
@@ -53,7 +53,7 @@ struct Node {
             " annotations: {koordetector.sh/cgroup-dir: " +
             shop.dir() + "}}\n  spec: {containers: [{name: main}]}\n"));
   }
-  // The limit of CPU time, from the kernel.
+  // Returns the limit of CPU time from the kernel.
   static std::string limit_of(const RealCgroup& cgroup) {
     const std::string directory = cgroup.path(koord::cgroup::Controller::cpu);
     const auto v1 = koord::read_file(directory + "/cpu.cfs_quota_us");
@@ -71,8 +71,8 @@ struct Node {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Node,
-                  "in shadow a strategy says what it would have done to a cgroup that a file names, and does nothing") {
+TEST_CASE_FIXTURE(
+    Node, "in shadow mode a strategy records its proposal for a cgroup that a file names, and changes nothing") {
   REQUIRE(eventually(
       [this] {
         return has(ctl({"why", "batch/nightly"}), "qos-cpu-suppress");
@@ -95,7 +95,7 @@ TEST_CASE_FIXTURE(Node,
 }
 
 TEST_CASE_FIXTURE(Node,
-                  "an operator's override is followed, and undone by its end, by hands off, and by the agent's end") {
+                  "an operator's override is applied, and reverted at its end, by hands-off, and at the agent's end") {
   const std::string output = ctl({"mode", "qos-cpu-suppress", "enforce", "--for", "1h"});
   CHECK_MESSAGE(has(output, "qos-cpu-suppress is in enforce until "), output);
   REQUIRE(limit_becomes_another());
@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(Node,
 
   REQUIRE(agent->ctl({"mode", "node", "off", "--for", "10s"}).exit_status == 0);
   CHECK(limit_becomes_original());
-  CHECK(limit_becomes_another());  // the time is over
+  CHECK(limit_becomes_another());  // the override has ended
   const std::string switches = ctl({"decisions", "--outcome", "switched"});
   INFO(switches);
   CHECK(has(switches, "(koordctl) for 10s"));
@@ -140,7 +140,7 @@ TEST_CASE_FIXTURE(
   CHECK(limit() == low);
 }
 
-TEST_CASE_FIXTURE(Node, "a wrong question is answered with what would be right") {
+TEST_CASE_FIXTURE(Node, "a wrong question is answered with the valid form") {
   CHECK(has(ctl({"why", "batch/daily"}), "no pod 'batch/daily' on this node"));
   CHECK(has(ctl({"mode", "qos-cpu-supress", "off", "--for", "1h"}), "did you mean 'qos-cpu-suppress'?"));
   CHECK(has(ctl({"mode", "qos-cpu-suppress", "on", "--for", "1h"}), "expected off, shadow, enforce, or configured"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owners of usage, on this machine's kernel: pods, their sandboxes, host applications and the system, through the
-// whole agent.
+// Attribution of usage on this machine's kernel: to pods, their sandboxes, host applications and the system, through
+// the whole agent.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -21,12 +21,13 @@ std::vector<std::string> plugins(std::initializer_list<const char*> names) {
   return folders;
 }
 
-// A kubelet's directory of the test's own with one guaranteed pod of two containers.
+// A kubelet's cgroups, made by the test, with one guaranteed pod of two containers.
 struct Kubelet {
   RealCgroup top{"kubelet"}, kubepods{top, "kubepods"}, pod{kubepods, "podu1"}, app{pod, "app"}, pause{pod, "pause"};
 };
 
-// Returns an aggregate of a metric of the node, or of one pod: a killed test may have left other pods.
+// Returns an aggregate of a metric of the node or of one pod. A pod is selected by uid because a killed test may have
+// left other pods.
 double queried(const AgentProcess& agent, const char* metric, const std::string& aggregation, const std::string& window,
                const std::string& pod_uid = {}) {
   std::vector<std::string> command{"query", metric, "--agg", aggregation, "--window", window, "-o", "json"};
@@ -38,7 +39,7 @@ double queried(const AgentProcess& agent, const char* metric, const std::string&
 
 }  // namespace
 
-TEST_CASE("the CPU time of a pod is its own and not the system's") {
+TEST_CASE("the CPU time of a pod is counted for the pod and not for the system") {
   Kubelet kubelet;
   kubelet.pod.limit_cpu(0.5);
   ChildProcess burner([&] {
@@ -55,12 +56,12 @@ TEST_CASE("the CPU time of a pod is its own and not the system's") {
   INFO("node ", node, " pod ", pod, " system ", system, "\n",
        agent.ctl({"query", "pod_cpu_usage", "--window", "10s"}).output);
   CHECK(pod > 0.3);
-  // Not all are sampled at the same moment; what else runs here comes and goes.
+  // The values are sampled at different times, and other processes start and end.
   CHECK(std::fabs(node - pod - system) < 0.25);
   CHECK(queried(agent, "sys_memory_usage", "count", "1m") >= 1);
 }
 
-TEST_CASE("the sandbox of a pod from a list is measured as a container of its own, POD") {
+TEST_CASE("the sandbox of a pod from a list is measured as a separate container, POD") {
   Kubelet kubelet;
   TemporaryFolder folder;
   const std::string list = folder / "pods.yaml";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `koordctl takeover koordlet` on this machine's kernel: cgroups of a service and a best-effort pod as a kubelet makes
-// them, with what koordlet leaves there.
+// them, with values that koordlet left there.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-enum class PodList { complete, missing, none };  // none: pods are found in the cgroup tree
+enum class PodList { complete, missing, none };  // none: pods are found by their cgroups
 
 struct Node {
   explicit Node(PodList list = PodList::complete) {
@@ -27,7 +27,7 @@ struct Node {
                      "{requests: {cpu: 100m}, limits: {cpu: 100m}}");
     expected = pods.knobs();
     leave();
-    // The kernel of v2 does not remove it: all CPUs are the same.
+    // On v2 the kernel does not clear the cpuset; all CPUs have the same effect.
     if (pods.is_v2())
       expected[pods.besteffort.path(Controller::cpuset) + "/cpuset.cpus"] =
           "0-" + std::to_string(pods.cpus() - 1) + "\n";
@@ -40,7 +40,8 @@ struct Node {
     REQUIRE(eventually([&] { return has(agent->ctl({"pods"}).output, answer); }));
   }
 
-  // As koordlet does: burst has raised the service, suppression has narrowed the class, memory QoS has protected it.
+  // Writes what koordlet writes: burst raised the service's quota, suppression reduced the class's CPUs, memory QoS
+  // protected memory.
   void leave() {
     pods.limit_cpu(pods.service_pod, 30'000);
     pods.limit_cpu(pods.service, 30'000);
@@ -86,7 +87,7 @@ TEST_CASE_FIXTURE(Node,
   const Finished again = agent->ctl({"takeover", "koordlet", "--dry-run"});
   CHECK(has(again.output, "0 of "));
   CHECK(agent->stop() == 0);
-  CHECK(changes(expected, pods.knobs()) == "");  // no value is reverted
+  CHECK(changes(expected, pods.knobs()) == "");  // no further value was reverted
 }
 
 namespace {
@@ -101,7 +102,7 @@ struct NodeWithoutPods : Node {
 }  // namespace
 
 TEST_CASE_FIXTURE(NodeWithoutSpecs,
-                  "quotas of pods stay where only the cgroups of pods are known, and the last line says so") {
+                  "if only the cgroups of pods are known, their quotas stay, and the last line says so") {
   const Finished done = agent->ctl({"takeover", "koordlet"});
   INFO(done.output);
   CHECK(done.exit_status == 0);
@@ -117,7 +118,7 @@ TEST_CASE_FIXTURE(NodeWithoutSpecs,
 }
 
 TEST_CASE_FIXTURE(NodeWithoutPods,
-                  "while the list of pods is missing, koordctl names the reason and sets classes only") {
+                  "while the list of pods is missing, koordctl names the reason and sets only classes") {
   const Finished done = agent->ctl({"takeover", "koordlet"});
   INFO(done.output);
   CHECK(done.exit_status == 1);

@@ -42,7 +42,7 @@ std::vector<Sample> samples_of(const AgentProcess& agent, const std::string& met
   return samples;
 }
 
-// The last sample before the actor's counter was reset; end() while it was not.
+// Returns the last sample before the actor's counter was reset; end() if it was not reset.
 std::vector<Sample>::const_iterator end_of_session(const std::vector<Sample>& acts) {
   return std::adjacent_find(acts.begin(), acts.end(),
                             [](const Sample& a, const Sample& b) { return b.value < a.value; });
@@ -52,7 +52,8 @@ struct ThirdPartyPluginFixture {
   AgentProcess agent{"featureGates: {Actor: true}\nexporter: {detail: all}",
                      {built("plugins/advisor-node-resource"), built("test/core/child")}};
 
-  // A period is that of the others, too: then their ticks can be counted against the actor's.
+  // Starts the actor in this role. A `period` also applies to the other plugins, so their ticks can be compared with
+  // its own.
   void plays(const std::string& part, std::vector<std::string> settings = {}) {
     std::vector<std::string> arguments;
     settings.push_back("config={part: " + part + "}");
@@ -70,7 +71,7 @@ struct ThirdPartyPluginFixture {
     if (!found) MESSAGE(agent.ctl({"plugins"}).output, agent.log());
     return found;
   }
-  // Its processes, as the agent reports them.
+  // Returns the plugin's processes, as the agent reports them.
   std::vector<pid_t> processes() {
     constexpr std::string_view kKey = "\"process\":";
     std::vector<pid_t> found;
@@ -79,22 +80,22 @@ struct ThirdPartyPluginFixture {
       if (int pid = std::atoi(plugins.c_str() + at + kKey.size()); pid > 0) found.push_back(pid);
     return found;
   }
-  // As Prometheus asks.
+  // Reads the counter from /metrics, as Prometheus does.
   double calls_of_the_others() {
     return find_metric(agent.metrics_over_tcp(), "koordetector_plugin_calls_total",
                        {"plugin=\"advisor-node-resource\""})
         .value_or(0);
   }
-  // The same agent ticks its other plugin.
+  // Checks that the same agent still ticks its other plugin.
   void check_that_the_others_go_on() {
     double before = calls_of_the_others();
     CHECK(eventually([&] { return calls_of_the_others() > before + 1; }));
     CHECK(agent.process().running());
     CHECK(agent.status_of("/readyz") == 200);
   }
-  // The actor's samples, oldest first.
+  // Returns the actor's samples, oldest first.
   std::vector<Sample> acts() { return samples_of(agent, "actor_count"); }
-  // This many times the others ticked between two moments; they have the actor's period.
+  // Returns the ticks of the other plugins between two times; they have the actor's period.
   long ticks_of_the_others_between(double from, double to) {
     const std::vector<Sample> ticks = samples_of(agent, "node_memory_usage");
     return std::count_if(ticks.begin(), ticks.end(),
@@ -102,7 +103,7 @@ struct ThirdPartyPluginFixture {
   }
 };
 
-// As often for the actor as for the others.
+// Sets the same period for the actor and the other plugins.
 std::vector<std::string> every(const std::string& period) { return {"period=" + period, "deadline=" + period}; }
 
 }  // namespace
@@ -114,7 +115,7 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that leaks is killed at its
 }
 
 TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
-                  "a plugin that starts threads or processes without end gets as many as it may have") {
+                  "a plugin that starts endless threads or processes is stopped at its limits") {
   std::string part;
   SUBCASE("threads") { part = "threads"; }
   SUBCASE("processes") { part = "fork"; }
@@ -162,10 +163,10 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
   MESSAGE("from its last tick before the crash to the first one after: ", after - before, " s, ", missed,
           " ticks of the others");
   CHECK(missed > 0);
-  CHECK(missed <= 10);  // ten of 100 ms are less than the period to the tick that crashed and a second after it
+  CHECK(missed <= 10);  // ten ticks of 100 ms: less than the period before the crashed tick and the second after it
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that is killed begins again, in another process") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that is killed is restarted in another process") {
   plays("count");
   REQUIRE(eventually([&] { return find_metric(agent.metrics(), "koordetector_actor_count").has_value(); }));
   REQUIRE(eventually([&] { return processes().size() == 2; }));
@@ -183,7 +184,7 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a plugin that spins past its deadlin
 }
 
 TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
-                  "a plugin that closes its descriptors and writes to them is ended, and begins again") {
+                  "a plugin that closes its descriptors and writes to them is ended and restarted") {
   plays("close", {"period=200ms"});
   CHECK(eventually([&] {
     return find_metric(agent.metrics(), "koordetector_plugin_restarts_total", {"plugin=\"com.example.actor\""})
@@ -240,13 +241,13 @@ TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
   check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the output of a plugin is in the agent's log, under its name") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "the output of a plugin is in the agent's log under its name") {
   plays("print");
   CHECK(eventually([&] { return contains(agent.log(), "com.example.actor: printed by the actor"); }));
   check_that_the_others_go_on();
 }
 
-TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the one that runs, without a gap") {
+TEST_CASE("koordctl plugin reload replaces a running plugin by its new file, without a gap") {
   TemporaryFolder plugins;
   std::filesystem::copy(built("test/core/child/actor.so"), plugins / "actor.so");
   ThirdPartyPluginFixture fixture{AgentProcess("featureGates: {Actor: true}\nexporter: {detail: all}",
@@ -283,7 +284,7 @@ TEST_CASE("koordctl plugin reload puts a plugin's new file in the place of the o
           " ticks of the others");
   CHECK(others <= 2);
 
-  // A file that is not a plugin leaves the old one as it is.
+  // A file that is not a plugin leaves the old plugin unchanged.
   std::ofstream(plugins / "fresh") << "no plugin";
   std::filesystem::rename(plugins / "fresh", plugins / "actor.so");
   Finished refused = fixture.agent.ctl({"plugin", "reload", "com.example.actor"});
@@ -336,14 +337,15 @@ TEST_CASE(
   fixture.check_that_the_others_go_on();
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "a reload is a matter of the socket, not of the port that Prometheus asks") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture,
+                  "a reload works only over the socket, not on the port that Prometheus scrapes") {
   plays("count");
   const std::string path = "/api/v1/plugins/com.example.actor/reload";
   CHECK(agent.post_over_tcp(path) == 404);
-  CHECK(agent.status_of(path) == 405);  // by GET, on the socket
+  CHECK(agent.status_of(path) == 405);  // a GET request, on the socket
 }
 
-TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "nothing of a plugin is left when the agent ends") {
+TEST_CASE_FIXTURE(ThirdPartyPluginFixture, "nothing of a plugin remains when the agent ends") {
   plays("count");
   REQUIRE(eventually([&] { return processes().size() == 2; }));
   std::vector<pid_t> left = processes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two agents with state directories of their own on one cgroup tree: one of them writes.
+// Two agents with different state directories on one cgroup tree: only one of them writes.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -24,7 +24,7 @@ struct TwoAgents {
   TwoAgents() {
     std::filesystem::create_directory(plugins / "own");
     std::filesystem::copy_file(built("test/e2e/plugins/writer.so"), plugins / "own/writer.so");
-    // Unlike the agents of other tests, these do not share a tree.
+    // Agents of other tests may write the same tree at the same time. Only one of these two may.
     for (AgentProcess* agent : {&first, &second}) agent->run_by({"/usr/bin/env", "KOORD_SHARED_CGROUP_TREE=0"});
   }
   std::string config(const std::string& quota_us) const {
@@ -64,7 +64,8 @@ TEST_CASE_FIXTURE(
   CHECK(quota() == "max 100000");
 }
 
-TEST_CASE_FIXTURE(TwoAgents, "a second agent that has nothing to write is ready to write when the first has ended") {
+TEST_CASE_FIXTURE(TwoAgents,
+                  "a second agent that has nothing to write becomes ready to write when the first has ended") {
   REQUIRE(start(first));
   REQUIRE(second.start());
   CHECK(contains(second.get("/readyz"), "degraded, no knob is written: another agent writes to the cgroup tree"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that are a whole machine's: its clock is set, a CPU goes offline. Only in an emulated machine
-// (KOORD_EMULATED=1, which test/v2 sets); elsewhere it skips loudly and touches nothing.
+// Faults of a whole machine: its clock is set, a CPU goes offline. Runs only in an emulated machine (KOORD_EMULATED=1,
+// which test/v2 sets). Elsewhere it prints that it is skipped, and changes nothing.
 #include <doctest/doctest.h>
 #include <sys/time.h>
 
@@ -50,7 +50,7 @@ TEST_CASE(
   node.expect(set, {"0"});
   REQUIRE(node.start());
   REQUIRE_MESSAGE(node.settles(), node.unsettled() << node.agent->log());
-  // The one CPU that is left is all there is: a set is not needed then, and must not be empty in effect.
+  // With only one CPU left no set is needed, and the effective set must not be empty.
   REQUIRE(koord::write_value(kSecondCpu, "0"));
   const double rounds = node.rounds();
   CHECK(eventually([&] { return node.rounds() >= rounds + 5; }, std::chrono::minutes(2)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers to koordctl about strategies, hooks and verdicts, by an agent of any version: a table, or an error.
+// Answers of an agent of any version about strategies, hooks and verdicts: koordctl must print a table or an error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (text && text->empty()) std::abort();
     is_object &= text.has_value();
   }
-  // All of them take whatever is an object.
+  // Each render function accepts any JSON object.
   if (is_object != render_knobs(answer).has_value()) std::abort();
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request to the aggregated API: its first byte is the method, then a line with the target, a line with the header
-// Accept, a line with the content type, and the body. It is sent twice, so that writes meet an object.
+// A request to the aggregated API: the first byte is the method; then follow a line with the target, a line with the
+// header Accept, a line with the content type, and the body. It is sent twice, so writes also find an existing object.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -61,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (int i = 0; i < 2; ++i) {
     const http::Response response = api.answer(request, i == 0 ? aggregated::Identity() : node);
     const std::string body = body_of(response);
-    // All but watches and the protobuf document is one JSON text.
+    // Every answer except watches and the protobuf document is one JSON text.
     if (response.content_type == http::kJson && !response.stream && !body.empty()) check(read_json(body).has_value());
   }
   for (const aggregated::ObjectPtr& object : store.behind("", 10)) {

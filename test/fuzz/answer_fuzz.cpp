@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of HTTP servers, chunked or not, and the lines of their bodies: the result does not depend on how the bytes
-// were cut. The first byte selects the pieces.
+// Answers of HTTP servers, chunked or not, and the lines of their bodies. The result must not depend on how the bytes
+// are divided into pieces. The first byte selects the pieces.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,8 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// Nothing: it is no answer, or none that is whole when the server closes now, or a line is too long.
+// Returns nullopt if the bytes are not a valid answer, if the answer would be incomplete after the server closes now,
+// or if a line is too long.
 std::optional<Outcome> read(std::string_view bytes, std::size_t piece) {
   Outcome outcome;
   kube::Lines lines(kMaxLine);
@@ -41,7 +42,7 @@ std::optional<Outcome> read(std::string_view bytes, std::size_t piece) {
     const auto fed = parser.feed(bytes.substr(at, piece));
     if (!fed) return std::nullopt;
     if ((whole = *fed)) {
-      // Bytes behind the answer are detected if they come in the same piece.
+      // Bytes after the answer are detected only if they come in the same piece.
       outcome.reusable = parser.may_be_reused() && at + piece >= bytes.size();
       break;
     }
@@ -55,7 +56,7 @@ std::optional<Outcome> read(std::string_view bytes, std::size_t piece) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // Longer headers are refused, depending on how much of them came at once.
+  // Whether longer headers are refused depends on how many bytes arrive at once.
   if (size < 2 || size > http::kMaxHeaderBytes) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   check(read(bytes, bytes.size()) == read(bytes, data[0] % 64 + 1u));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of an API server: lists, lines of a watch, refusals, its versions.
+// Answers of an API server: lists, lines of a watch, refusals, version numbers.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -18,7 +18,7 @@ using namespace koord::kube;
 
 namespace {
 
-// Each result is an object by itself, and stays the same one.
+// Checks that the text of each result is an object, and stays the same when it is parsed again.
 void check_object(const ObjectView& object) {
   auto again = parse_object(object.json);
   check(again && again->name == object.name && again->uid == object.uid &&
@@ -29,7 +29,7 @@ void check_object(const ObjectView& object) {
   check(status && *status && **status == "{\"a\":1}");
 }
 
-// Whatever comes, and were it pages without an end, a reflector does not go on forever at one moment.
+// Checks that a reflector stops at one time of the clock with any answers, even with endless pages.
 void check_reflector(std::string_view text) {
   Time now = from_ns(1'700'000'000'000'000'000);
   Reflector reflector({.path = "/api/v1/pods"}, {}, now, 1);

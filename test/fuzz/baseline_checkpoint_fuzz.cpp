@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object InterferenceMetricCheckpoint of any content. One that is accepted can be read after writing, can be passed
-// on to the plugin, and is good enough to judge with.
+// An object InterferenceMetricCheckpoint of any content. An accepted object must be readable after writing, valid for
+// the plugin, and usable for verdicts.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

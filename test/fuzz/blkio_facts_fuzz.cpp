@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts that name disks and volumes, of any content, and an arbitrary mount point.
+// Facts of any content that name disks and volumes, and an arbitrary mount point.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of cgroup files and names of cgroup directories, as a kernel or anyone with mkdir can make them.
+// The text of cgroup files and the names of cgroup directories, as the kernel or any user of mkdir can create them.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -15,7 +15,7 @@ using namespace koord::cgroup;
 
 namespace {
 
-// Every key of every logical file, twice: the order found is remembered.
+// Extracts every key of every logical file twice, because the found order is remembered.
 void extract_all(const FileSpec& spec, std::string_view text) {
   for (std::size_t file = 0; file < spec.files.size(); ++file) {
     Extraction extraction(spec.files[file].format);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of a fuzz target: a condition that does not hold ends the process, which the fuzzer reports.
+// The check of a fuzz target: ends the process if a condition is false, and the fuzzer reports that.
 #pragma once
 
 #include <cstdlib>

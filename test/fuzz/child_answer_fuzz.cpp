@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child may answer anything to a call. An input is what is read first, one letter: u for a URL, t for targets, m for
-// metrics that were mapped, e for series, s for samples, h for what a hook sets; then the answer.
+// Arbitrary answers of a child to a call. The first letter of an input selects the type: u for a URL, t for targets, m
+// for mapped metrics, e for series, s for samples, h for a hook's settings. The answer follows.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ void take_hook(child::Unpacker& answer) {
   static test::FakeHost host{node};
   host::HookResponse response(host.abi());
   child::take_adjustments(answer, response.table());
-  // A hook in this process could have set the same fields.
+  // All accepted fields must also be valid for a hook in this process.
   for (const auto& [field, value] : response.close().fields)
     if (!host::check_hook_field(field, value)) std::abort();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child is untrusted: its requests, its description of itself and its samples are arbitrary bytes. An input is a
-// number of requests, each two bytes of length and this many bytes.
+// Messages of an untrusted child: requests, its description of itself, and samples, as arbitrary bytes. An input is a
+// series of requests, each with a length in two bytes and as many bytes.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,7 +28,7 @@ struct Host {
   }
 };
 
-// A new one now and then: definitions of a child stay.
+// Makes a new dispatcher after some inputs, because the definitions of a child stay.
 child::ServiceDispatcher& dispatcher() {
   constexpr int kInputs = 2000;
   static std::unique_ptr<Host> host;

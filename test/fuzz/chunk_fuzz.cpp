@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store's file may be damaged or hostile: chunks, journal rows and packed labels are decoded from any bytes.
+// A damaged or hostile file of the store: decodes chunks, journal rows and packed labels from any bytes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

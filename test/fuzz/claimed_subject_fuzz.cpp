@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of any bytes, and tokens with any claims: the subject is short, and the signature does not change it.
+// Tokens of any bytes, and tokens with any claims: the subject is short and does not depend on the signature.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kidled's statistics and the map of physical memory.
+// The statistics of kidled and the map of physical memory, with any content: sizes are not negative, and no range is
+// empty.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Range& range : ranges) {
     if (range.end <= range.start) std::abort();
   }
-  // One piece may be added for each range.
+  // Each range may need one more piece.
   std::size_t calls = 0;
   estimate_bytes(ranges, 4096, 64, static_cast<std::uint32_t>(size) + 1, [&](std::uint64_t) {
     ++calls;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of batch resources, of any content: the settings, a node's annotations and labels, a NodeMetric, a Pod,
-// a Node. Nothing is granted that the node does not have.
+// The inputs of batch resources, with any content: the settings, a node's annotations and labels, a NodeMetric, a Pod,
+// a Node. Grants must not exceed the node's resources.
 #include <cstddef>
 #include <cstdint>
 #include <string>

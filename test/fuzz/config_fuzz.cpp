@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration file, an override, a list of gates and YAML turned into JSON: any bytes end in a value or
-// an error. The input is a YAML document up to the first NUL byte, an override behind it.
+// A configuration file, an override, a list of gates, and YAML converted to JSON: any bytes give a value or an error.
+// The input is a YAML document; an override may follow after the first NUL byte.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto of_manager = parse_manager(document, "fuzz", {override_text});
   if (!of_manager && of_manager.error().message().empty()) std::abort();
   const auto json = yaml_to_json(document, "fuzz");
-  if (json && !yaml_to_json(*json, "again")) std::abort();  // JSON is YAML
+  if (json && !yaml_to_json(*json, "again")) std::abort();  // JSON must also be read as YAML
   (void)parse_gates(document);
   return 0;
 }

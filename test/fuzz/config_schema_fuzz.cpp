@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin brings its own JSON Schema: whatever it is, applying it ends, in a bounded time and on a bounded stack. An
-// input is a schema, a NUL and a configuration.
+// A plugin's own JSON Schema, with any content: applying it must end within limited time and stack. An input is a
+// schema, a NUL and a configuration.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The usual cycles per instruction of workloads, as the store keeps them. Each line is read as it is, and as the rest
-// of a record with a right checksum. An accepted record must read back after writing, and be good enough to judge with.
+// The usual cycles per instruction of workloads, as the store keeps them. Each line is read unchanged, and also as the
+// rest of a record with a valid checksum. An accepted record must be readable after writing, and usable for verdicts.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoint files of koord-cri-proxy.
+// Checkpoint files of koord-cri-proxy, of any content: an accepted checkpoint can be written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request of CRI and an answer of a hook, merged. The first byte selects the kind of the answer, the second says how
-// many bytes of the rest are the answer; behind them is the request.
+// Merges the answer of a hook into a CRI request. The first byte selects the kind of the answer, the second is its
+// length. The answer and the request follow.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question of koord-cri-proxy, of any content: a pod and container, or an error that says what is wrong. Whatever the
-// hooks answer, the answer is JSON.
+// A question of koord-cri-proxy, with any content: the result is a pod and container, or an error that names the
+// problem. The agent's answer must be JSON for any answers of the hooks.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

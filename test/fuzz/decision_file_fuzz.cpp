@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of decisions of any content: it is read, or set aside and replaced; then it takes what is decided and
-// finds it.
+// A file of decisions with any content: it is read, or renamed and replaced. Afterwards it must store and find a new
+// decision.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Where no disk is waited for; gone with the process.
+// A folder in memory, so writes do not wait for a disk. Removed with the process.
 struct Place {
   Place() { check(::mkdtemp(path.data()) != nullptr); }
   ~Place() { fs::remove_all(path); }
@@ -32,7 +32,7 @@ struct Place {
   std::string path = "/dev/shm/koord-test-decisions-XXXXXX";
 };
 
-// A page has what was asked for, in the order of the numbers, and no more.
+// Checks that a page matches its query: right order of the numbers, and at most `limit` decisions.
 void check_page(const decision::DecisionQuery& query, const decision::DecisionPage& page) {
   check(page.decisions.size() <= query.limit);
   for (std::size_t i = 0; i < page.decisions.size(); ++i) {
@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       .number = last.value_or(0) + 1, .wall_ns = 1, .knob = "koord.fuzz", .inputs = {{"a", "1"}}};
   const auto written = (*file)->write({&fresh, 1});
   check(written.has_value() || !written.error().message().empty());
-  // A new one takes and finds it.
+  // A new file must store and find the decision.
   if (size > 0 && reported.empty()) return 0;
   const auto page = (*file)->find({.knob = fresh.knob});
   check(written && page && page->decisions == std::vector{fresh});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object InterferenceDetectionRule of any content. One that is taken can be passed on to the plugin as it is, and
-// every value of it is within its bounds.
+// An object InterferenceDetectionRule of any content. An accepted object must be valid for the plugin without changes,
+// and all its values must be within their bounds.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

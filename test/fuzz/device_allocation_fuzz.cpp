@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod's allocation of devices, of any content: a virtual function is named by a PCI address and nothing else.
+// A pod's allocation of devices, with any content: a virtual function must be named by a PCI address.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's file is untrusted, and libelf reads more of it than the agent does: symbols, versions and the dynamic
-// section.
+// The untrusted file of a plugin. libelf reads parts of it that the agent itself does not: symbols, versions and the
+// dynamic section.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod's eviction policy, as the host reads it, and the kernel's pressure file: no text crashes, and an invalid policy
-// allows no eviction.
+// A pod's eviction policy, as the host reads it, and the kernel's pressure file: no text may cause a crash, and an
+// invalid policy must allow no eviction.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

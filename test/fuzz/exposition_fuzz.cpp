@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Responses of an endpoint to a scrape, in both syntaxes.
+// An endpoint's responses to a scrape, in both syntaxes.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ void check_sample(const Document& document, const Sample& sample) {
   check(std::is_sorted(histogram.cumulative.begin(), histogram.cumulative.end()));
 }
 
-// An error names a line; what was taken holds together.
+// Checks that an error names a line, and that an accepted document is consistent.
 void read(std::string_view text, Syntax syntax) {
   Result<Document> document = Document::read(std::string(text), syntax, {.samples = 1000});
   if (!document) return check(document.error().message().starts_with("line "));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixture is untrusted: its tar file is read, and its content can be laid out without leaving the node.
+// An untrusted fixture: reads its tar file, and writes its content without leaving the node's folder.
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   NodeTree node;
   try {
     for (const Frame& frame : fixture->frames) apply(frame, node);
-  } catch (const std::exception&) {  // a file where another entry wants a directory
+  } catch (const std::exception&) {  // a file and a directory of the same name
   }
   return 0;
 }

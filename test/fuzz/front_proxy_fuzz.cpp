@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any content of the ConfigMap extension-apiserver-authentication and of the headers: the headers name a user only with
-// the front proxy's certificate.
+// The ConfigMap extension-apiserver-authentication and the headers, with any content: the headers authenticate a user
+// only with the front proxy's certificate.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@ using namespace koord::kubeauth;
 
 namespace {
 
-// Lines "name: value".
+// Reads headers from lines "name: value".
 http::Headers headers_in(std::string_view text) {
   http::Headers headers;
   while (const auto line = next_field(text, '\n')) {

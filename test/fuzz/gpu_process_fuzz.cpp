@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of advisor-gpu: /proc/<pid>/cgroup of a process, and the memory that NVML wrote a list of processes to.
+// Inputs of advisor-gpu: /proc/<pid>/cgroup of a process, and the memory into which NVML wrote a list of processes.
 #include <cstddef>
 #include <cstdint>
 #include <span>

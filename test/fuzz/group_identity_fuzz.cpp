@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NodeSLO's spec and a pod's annotation, of any content: identities are those that the kernel takes.
+// A NodeSLO's spec and a pod's annotation, with any content: all identities must be valid for the kernel.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

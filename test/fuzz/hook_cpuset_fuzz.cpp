@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The annotations that hook-cpuset reads, of any content: a pod gets online CPUs only, and no more without a quota than
-// it requests.
+// The annotations that hook-cpuset reads, with any content: a pod gets only online CPUs, and without a quota at most as
+// many as it requests.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host applications of a NodeSLO that anyone may have written: whatever it says, no cgroup is outside the
-// tree or its root.
+// The host applications of a NodeSLO with any content: every cgroup must be inside the tree and below its root.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

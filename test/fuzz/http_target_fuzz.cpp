@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)koord::http::accepts_gzip(text);
   auto target = koord::http::parse_target(text);
   if (!target) return 0;
-  // An accepted target is the same after being written and read again.
+  // An accepted target is the same after writing and reading.
   for (const auto& [name, value] : target->query.parameters()) {
     auto again = koord::percent_decode(koord::percent_encode(value), true);
     if (!again || *again != value || name.empty()) std::abort();

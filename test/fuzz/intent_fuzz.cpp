@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proposals of strategies and hooks: a knob or a field on the first line, its value after it. An accepted value must be
-// readable in the form written to the kernel.
+// Proposals of strategies and hooks: a knob or a field on the first line, then its value. An accepted value must be
+// readable in the form that is written to the kernel.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -25,7 +25,7 @@ bool leads_elsewhere(std::string_view path) {
          path.ends_with("/..");
 }
 
-// A device is below /dev, and no path leads elsewhere.
+// Checks that a device is below /dev, and that no path leaves its folder.
 void check_paths(std::string_view field, std::string_view value) {
   if (field.starts_with(host::kDeviceField)) {
     const Result<host::HookDevice> device = host::parse_hook_device(field, value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries of verdicts and of the matrix of waits over the data API: parameters of any content give a query within
-// bounds, or an error that names the problem.
+// Queries for verdicts and for the matrix of waits over the data API: any parameters give a query within bounds, or an
+// error that names the problem.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

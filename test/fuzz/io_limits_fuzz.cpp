@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of block I/O in the forms of cgroup v1 and v2: no limit is negative, whatever the file says.
+// Block I/O limits in the forms of cgroup v1 and v2: no limit is negative, with any content of the file.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of block devices, as a kernel or the maker of a fake tree can write them.
+// Statistics of block devices, as a kernel or the author of a fake tree can write them.
 #include <cstddef>
 #include <cstdint>
 
@@ -10,7 +10,7 @@ using namespace koord::cgroup;
 
 namespace {
 
-// Each device once, each value a count, and none of them without a value.
+// Checks that each device occurs once and has a value, and that each value is a valid count.
 void check_stats(const std::vector<IoStat>& stats) {
   for (std::size_t i = 0; i < stats.size(); ++i) {
     const IoStat& stat = stats[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A journal of any content, as after SIGKILL, a bad disk or manual edits: it is read or set aside, its knobs are
-// adopted and reverted, and no file beside the cgroups is written.
+// A journal of any content, as after SIGKILL, a disk fault or manual edits: it is read or renamed, its knobs are
+// adopted and reverted, and no file outside of the cgroups is written.
 #include <sys/stat.h>
 
 #include <cstddef>
@@ -26,15 +26,15 @@ namespace {
 
 constexpr const char* kOurs = "20000 100000\n";
 
-// Where no disk is waited for; gone with the process.
+// A folder in memory, so writes do not wait for a disk. Removed with the process.
 struct Place {
   Place() {
     check(::mkdtemp(path.data()) != nullptr);
-    tree.write("cpu.max", kOurs);  // beside the cgroups
+    tree.write("cpu.max", kOurs);  // a file outside of the cgroups
   }
   ~Place() { fs::remove_all(path); }
 
-  // As after a write of ours.
+  // Sets the knobs as after a write of the agent.
   void put_knobs() {
     tree.write("cgroup/be/cpu.max", kOurs);
     tree.write("cgroup/be/memory.high", "4096\n");
@@ -49,7 +49,7 @@ struct Place {
   workshop::NodeTree tree{{"cgroup/cgroup.controllers", "cpu memory\n"}};
 };
 
-// The cgroups are still those that the journal means.
+// Sets the current inodes in the originals, so the cgroups are recognised as those of the journal.
 void recognise_cgroups(std::vector<knob::Original>& left, const workshop::NodeTree& tree) {
   struct stat about;
   for (knob::Original& one : left)

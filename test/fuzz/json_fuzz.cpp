@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON texts: the reader, the walker, the scanner and the quoter agree about any bytes.
+// JSON texts: reader, walker, scanner and quoter must agree about any bytes.
 #include <boost/json.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ using namespace koord;
 
 namespace {
 
-// An error names the path, and each member and item can be reached.
+// Checks that an error names the path, and that each member and item can be reached.
 void walk(const JsonField& field) {
   if (auto text = field.text(); !text) check(text.error().message().find(": ") != std::string::npos);
   (void)field.integer(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A patch of JSON: a line with the target, then the patch, as JSON patch and as merge patch.
+// A patch of JSON: a line with the target, then the patch, which is applied as JSON patch and as merge patch.
 #include <boost/json.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!target || !patch) return 0;
   auto merged = *target;
   aggregated::apply_merge_patch(merged, *patch);
-  // A merge patch without null is idempotent, and so is one with it.
+  // Applying a merge patch a second time must change nothing, with or without null.
   auto again = merged;
   aggregated::apply_merge_patch(again, *patch);
   if (!(again == merged)) std::abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubeconfig files: accepted values are valid in requests, and errors are one or a few lines that name something.
+// Kubeconfig files: accepted values must be valid in requests, and errors must be short and name the problem.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An EndpointSlice of any content gets the leader as its only endpoint, and is valid then. An address is an error, or
-// the one that agents read.
+// An EndpointSlice of any content: afterwards the leader is its only endpoint, and it is valid. An address is an error,
+// or is read by agents as the same address.
 #include <cstddef>
 #include <cstdint>
 #include <string>

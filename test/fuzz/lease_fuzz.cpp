@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Lease of any content: a record that is read can be written, and reads back as the same. An identity gives a whole
-// address or none. Agents and koordctl read the same holder as koord-manager.
+// A Lease of any content: a record must be the same after writing and reading. An identity contains a complete address
+// or none. Agents, koordctl and koord-manager must read the same holder.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page of metrics of any content from a replica of koord-manager, and any text in place of its Lease and its pods:
-// koordctl prints no control characters but line breaks.
+// Any text as the metrics page of a koord-manager replica, as its Lease and as its pods: koordctl must print no control
+// characters except line breaks.
 #include <cstddef>
 #include <cstdint>
 #include <string>

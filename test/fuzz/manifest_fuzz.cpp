@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's file is untrusted: bad ELF tables and manifests are refused without other effects.
+// The untrusted file of a plugin: invalid ELF tables and manifests are refused without other effects.
 #include <cstddef>
 #include <cstdint>
 #include <span>

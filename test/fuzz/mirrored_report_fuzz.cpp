@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report of any content: its mirrored status has no field that Koordinator's definition lacks, and a condition that
-// is written once is found there the next time. A stated period is at least a second.
+// A report of any content: its mirrored status has only fields of Koordinator's definition, and a condition that was
+// written is found at the next time. A given period is at least one second.
 #include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
@@ -21,7 +21,7 @@ using namespace koord::manager;
 
 namespace {
 
-// A number of many digits is rounded each time it is read.
+// Returns whether the numbers are equal, except for rounding: a number with many digits is rounded at each reading.
 bool is_same_number(const boost::json::value& a, const boost::json::value& b) {
   const double one = a.to_number<double>(), other = b.to_number<double>();
   return one == other || std::abs(one - other) <= 1e-14 * std::abs(one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/dev, net/snmp and net/netstat of a namespace with interfaces that a container has named.
+// net/dev, net/snmp and net/netstat of a network namespace with interface names that a container has chosen.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NodeSLO, or the annotation of a pod's author.
+// A NodeSLO or a pod's annotation, with any content: the requested bandwidth is at most the total, and no limit is
+// negative.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new container as a runtime describes it: the annotation with its resources, by the author of the pod, and the path
-// of its cgroup, of any content. The path stays below the root of the hierarchy.
+// A new container as a runtime describes it, with any content: the annotation with its resources, which the pod's
+// author writes, and its cgroup path. The path must stay below the root of the hierarchy.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

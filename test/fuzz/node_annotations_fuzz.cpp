@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotations about the owners of CPUs, and a NodeSLO's applications, of any content: they are read as a set of CPUs
-// and amounts, or a sentence says why not.
+// Annotations about the owners of CPUs, and a NodeSLO's applications, with any content: the result is a set of CPUs and
+// amounts, or a sentence with the problem.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

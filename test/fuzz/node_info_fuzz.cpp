@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /proc/cpuinfo, meminfo and names of huge page directories of whatever kernel, and the JSON made of them.
+// /proc/cpuinfo, meminfo and names of huge page directories of any kernel, and the JSON made from them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

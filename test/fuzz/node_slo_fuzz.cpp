@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NodeSLO of any content: the effective part is valid, and stays when it is read again; every rejected value is
-// reported. Explanations, with the same text for the cluster's settings and a pod's annotations, do not fail.
+// A NodeSLO of any content: the effective part is valid and stays the same when it is read again, and every rejected
+// value is reported. Explanations must not fail if the same text is used for the cluster's settings and a pod's
+// annotations.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mount table, names of the device mapper and LVM's list of physical volumes, with arbitrary names and paths.
+// The mount table, device mapper names and LVM's list of physical volumes, with arbitrary names and paths.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of NRI. The first byte of an input selects the kind of the message.
+// NRI messages. The first byte of an input selects the kind of the message.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -24,8 +24,8 @@ void check_event(const Result<EventRequest>& request) {
   if (!request) return;
   check_annotations(request->pod.annotations);
   check_annotations(request->container.annotations);
-  check(request->container.resources.cpu_shares != 0);  // zero is unset
-  // All that was read can be sent, since its texts are UTF-8.
+  check(request->container.resources.cpu_shares != 0);  // 0 means unset
+  // Everything that was read can be sent, because its texts are UTF-8.
   const Container& container = request->container;
   check(encode_adjustment({.annotations = container.annotations,
                            .mounts = container.mounts,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a runtime on an NRI socket: frames, messages, requests and answers.
+// The bytes that a runtime sends on an NRI socket: frames, messages, requests and answers.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ using namespace koord::nri;
 
 namespace {
 
-// Reads what the plugin sends, which must be messages.
+// The other end of the connection. Checks that the plugin sends valid messages.
 struct FarEnd {
   FarEnd() {
     for (const std::uint32_t id : {kPluginStream, kRuntimeStream})
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (; good && !bytes.empty(); bytes.remove_prefix(std::min(kPiece, bytes.size())))
     good = session.take(bytes.substr(0, kPiece)).has_value();
   loop.post([&] { loop.stop(); });
-  loop.run();  // the answers of handlers
+  loop.run();  // runs the handlers' answers
   session.end(invalid("end of the input"));
   return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of the kernel's log, with arbitrary names of processes and cgroups.
+// Lines of the kernel log, with arbitrary names of processes and cgroups.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotations by the author of a pod: scores of containers.
+// Annotations of any content with the OOM scores of a pod's containers: a score is from -1000 to 1000.
 #include <cstdlib>
 #include <string_view>
 

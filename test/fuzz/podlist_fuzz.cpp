@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods as YAML or JSON, from files that anyone may have written and from servers, and times.
+// Pods as YAML or JSON, from files of any author and from servers, and times.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -29,7 +29,8 @@ std::vector<Pod> without_unread_annotations(std::vector<Pod> pods) {
   return pods;
 }
 
-// A server's list has the pods of a file's if all are good, without unused annotations, and names each that is not.
+// Checks that a server's list gives the same pods as a file's (without unused annotations) if all are valid, and names
+// each invalid pod.
 void check_served(std::string_view text) {
   const cgroup::KubeRoot root = cgroup::default_kube_root(cgroup::Driver::systemd);
   const auto served = parse_served_pods(text, root);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits that one plugin posts for another: an accepted text is the one that writing gives, byte for byte.
+// Waits that one plugin posts for another: writing an accepted text again gives the same bytes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

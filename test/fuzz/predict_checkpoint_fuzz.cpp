@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A checkpoint of models, as on the disk. Each line is read as it is. It is also read as the rest of a record with a
-// right checksum, because the fuzzer would not get past the checksum. An accepted record must read back after writing,
-// and be good enough to learn on.
+// A checkpoint of models, as on the disk. Each line is read unchanged, and also as the rest of a record with a valid
+// checksum, because the fuzzer would not find a valid checksum itself. An accepted record must be readable after
+// writing, and usable for further learning.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of schemata and a pod's annotation, of any content: a mask is never empty nor outside of the cache's.
+// Lines of schemata and a pod's annotation, with any content: a mask is never empty, and stays within the cache's mask.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

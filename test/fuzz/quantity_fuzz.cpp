@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes quantities: reading and writing back gives the same amount, in the one canonical form.
+// Kubernetes quantities: reading and writing gives the same amount in its canonical form.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ using namespace koord;
 
 namespace {
 
-// Whole units and thousandths come back as what they were.
+// Checks that whole units and thousandths are the same after writing and reading.
 void check_written(std::int64_t value) {
   for (const std::string& text : {format_decimal(value), format_binary(value)}) {
     const Result<Quantity> again = Quantity::parse(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of devices, paths and counters in sysfs, and the JSON made of them.
+// Device names, paths and counters in sysfs, and the JSON made from them.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

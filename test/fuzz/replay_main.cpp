@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for libFuzzer in an ordinary build: gives every file of the directory argv[1] to the fuzz target once.
-// A directory without files is a failure, so that a lost seed folder does not pass for a test.
+// Replaces libFuzzer in a normal build: passes every file of the directory argv[1] to the fuzz target once. Fails if
+// the directory has no files, so a missing seed folder is noticed.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -17,7 +17,7 @@ void replay(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   const std::string input(std::istreambuf_iterator<char>(in), {});
   std::printf("%s: %zu bytes\n", file.filename().c_str(), input.size());
-  std::fflush(stdout);  // the last line names the culprit when the target aborts
+  std::fflush(stdout);  // if the target aborts, the last line names the input
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of the report: the kubelet's cpu_manager_state, facts of plugins, and objects of the API server with any
-// content. A value merged into an object once is found there the next time.
+// The inputs of the report, with any content: the kubelet's cpu_manager_state, facts of plugins, and objects of the API
+// server. A value that was merged into an object is found there at the next time.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

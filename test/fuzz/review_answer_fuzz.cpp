@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of an API server to TokenReview and SubjectAccessReview. Nothing may authenticate or allow by accident.
+// An API server's answers to TokenReview and SubjectAccessReview: none may authenticate or allow by accident.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const AccessDecision access = judge_access(kube::Reply{200, std::string(text)});
   check(access.message.size() < 1000);
   check(access.outcome != AccessDecision::Outcome::allowed || text.find("true") != std::string_view::npos);
-  // The request about the names of an answer is JSON, with any names.
+  // The request about the names in an answer must be JSON with any names.
   if (authenticated) check(read_json(access_review_body(token.identity, {.path = "/metrics"})).has_value());
   check(read_json(token_review_call(text, {std::string(text)}).body).has_value());
   check(judge_token(kube::Reply{403, std::string(text)}, {}).outcome == TokenDecision::Outcome::unavailable);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of the rule, as the store keeps them. Each line is read as it is. It is also read as the rest of a record
-// with a right checksum, because the fuzzer would not get past the checksum. The rules in force are good in any case.
+// Settings of the rule, as the store keeps them. Each line is read unchanged, and also as the rest of a record with a
+// valid checksum, because the fuzzer would not find a valid checksum itself. The effective rules are always valid.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

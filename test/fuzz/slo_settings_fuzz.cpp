@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of a cluster of any content: each node gets a NodeSLO that the agent accepts without a problem, and what was
-// rejected is named and does not change what held before.
+// A cluster's settings of any content: each node gets a NodeSLO that the agent accepts without a problem. Rejected
+// values are named and do not change the earlier values.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries of decisions and modes over the data API: parameters of any content give a query within bounds, or an error
-// that names the problem.
+// Queries for decisions and modes over the data API: any parameters give a query within bounds, or an error that names
+// the problem.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,7 +14,7 @@ using namespace koord;
 
 namespace {
 
-// A moment is in 1970 or later, as far as a wall clock goes.
+// Checks that a time is not before 1970 and within the range of a wall clock.
 void check_decisions(const Result<decision::DecisionQuery>& query) {
   if (!query) return check(!query.error().message().empty());
   check(query->limit >= 1 && query->limit <= decision::DecisionQuery::kMostRecords);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of rtnetlink, and values of tc.classes.
+// Answers of rtnetlink, and values of tc.classes, of any content: an accepted value reads back as the same.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers that decide about a request of koordctl ui, a line each: no text is the cookie of a session.
+// The headers that decide about a request to koordctl ui, one per line: no text is accepted as the cookie of a session.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of CPUs in /proc/stat: whatever the file says, the use of a CPU is a number that is not negative.
+// The CPU lines of /proc/stat, with any content: the use of a CPU is a number and not negative.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdicts of any content: from a child's message, through the checks of koord.verdict/1, to the list that other
-// plugins read. An input is what add_posted() writes.
+// plugins read. An input has the format that add_posted() writes.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Host {
   }
 };
 
-// A taken verdict keeps what a reader may rely on.
+// Checks the guarantees for readers of an accepted verdict.
 void check_verdict(const koord_verdict& verdict) {
   check(verdict.kind >= KOORD_VERDICT_INTERFERED && verdict.kind <= KOORD_VERDICT_UNKNOWN);
   check(verdict.victim != KOORD_NO_SUBJECT && verdict.victim_name.n > 0 && verdict.plugin.n > 0);
@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const koord_verdict* verdicts = service.verdicts(list, &n, &stride);
   check(n <= 4096);
   for (std::uint32_t i = 0; i < n; ++i) check_verdict(verdicts[i]);
-  // A child reads back the same list.
+  // A child must read the same list.
   child::Packer answer;
   child::add_standing(answer, *host.host.services().verdicts.standing());
   child::Unpacker in(answer.bytes());

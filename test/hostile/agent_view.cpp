@@ -80,7 +80,7 @@ bool names_culprit(const AgentProcess& agent, const std::string& id, std::string
   if (!view.reason.empty() || view.text.find("\"lastError\":\"\"") == std::string::npos) return true;
   for (const std::string& line : split(agent.log(), '\n')) {
     const bool is_bad = line.find(" WARN ") != std::string::npos || line.find(" ERROR ") != std::string::npos;
-    // That is true of every plugin of this node, the bystander included.
+    // The agent logs this for every plugin on this node, including the bystander.
     if (line.find(": runs without some of its limits: ") != std::string::npos) continue;
     if (is_bad && line.find(": attack ") == std::string::npos &&
         (line.find(id) != std::string::npos || line.find(file) != std::string::npos))

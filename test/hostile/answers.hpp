@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers: each attack logs a line "attack NAME: step=RESULT …". RESULT is an errno, a koord_status, a count, or DONE.
+// Answers of attacks: each attack logs a line "attack NAME: step=RESULT …". RESULT is an errno, a koord_status, a
+// count, or DONE.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace koord::hostile {
 // Returns the steps of the attack's last line in the log; "" if the log has none.
 std::string answer_in(const std::string& log, std::string_view attack);
 
-// Returns the steps that were not refused: "core_pattern=DONE". Counts are no complaint.
+// Returns the steps that were not refused, such as "core_pattern=DONE". Counts are not complaints.
 std::vector<std::string> steps_not_refused(const std::string& answer);
 
 }  // namespace koord::hostile

@@ -26,7 +26,7 @@ constexpr Attack kAttacks[] = {
 #undef OPEN
 };
 
-constexpr std::size_t kManifestRoom = 1024;  // hostile.c
+constexpr std::size_t kManifestRoom = 1024;  // the size of the manifest in hostile.c
 constexpr std::string_view kTemplateStart = "koord-manifest/1\nid=com.hostile.template\n";
 
 std::string manifest_of(const Attack& attack) {
@@ -47,7 +47,7 @@ void write(const std::string& path, const std::string& content, mode_t mode = 06
 
 Elf64_Ehdr& header_of(std::string& file) { return *reinterpret_cast<Elf64_Ehdr*>(file.data()); }
 
-// False: the attack is not about its file.
+// Returns false if the attack does not need a special file.
 bool write_odd_file(const Attack& attack, std::string file, const std::string& path) {
   if (attack.name == "file_truncated") {
     write(path, file.substr(0, file.size() / 3));

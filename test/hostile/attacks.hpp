@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of attacks.inc, and the files that carry them out.
+// The table of attacks.inc, and the plugin files that make the attacks.
 #pragma once
 
 #include <span>
@@ -14,27 +14,28 @@ struct Attack {
   std::string_view name, kind, defect;
   Batch batch;
   std::string_view expectation;
-  bool open;  // no defence yet: not run unless it is asked for by name
+  bool open;  // no defence yet: runs only if it is named
 
-  std::string id() const;    // of its plugin: "com.hostile.own-directory"
+  std::string id() const;    // of the attack's plugin: "com.hostile.own-directory"
   std::string gate() const;  // "HostileOwnDirectory"
   bool is_strategy() const;
   bool is_external() const;        // an external advisor
   bool is_scraped() const;         // its endpoint is a BigAnswer
-  bool is_about_verdicts() const;  // for which its agent needs a container
-  bool is_hook() const;            // asked about pods, which its agent needs
+  bool is_about_verdicts() const;  // then the agent needs a container
+  bool is_hook() const;            // asked about pods, so the agent needs some
   std::string_view plugin_kind() const;
 };
 
 std::span<const Attack> attacks();
-// As README.md shows them, a line each.
+// Returns the table as README.md shows it, one line per attack.
 std::string table();
 
-// Writes the attack's plugin into the folder: the template, a built hostile.so, with another manifest; for lies about
-// files, whatever that is.
+// Writes the attack's plugin into the folder: a copy of the template (the built hostile.so) with another manifest. For
+// attacks that lie about files it may be any other file.
 void write_plugin(const Attack& attack, const std::string& plugin_template, const std::string& folder);
 
-// The plugin "com.hostile.crowd-N", gate "HostileCrowdN": it starts processes that mean to stay, and goes on ticking.
+// Writes the plugin "com.hostile.crowd-N" with the gate "HostileCrowdN". It starts processes that should outlive it,
+// and continues to tick.
 void write_crowd(int n, const std::string& plugin_template, const std::string& folder);
 
 }  // namespace koord::hostile

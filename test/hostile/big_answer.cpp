@@ -12,9 +12,9 @@
 namespace koord::hostile {
 namespace {
 
-constexpr std::size_t kMostBody = 16 << 20;  // core/scrape: the limits of a target that asks for none
+constexpr std::size_t kMostBody = 16 << 20;  // in core/scrape: the default limits of a target
 constexpr int kMostSamples = 100'000;
-constexpr std::size_t kMostHeld = 64;  // peers
+constexpr std::size_t kMostHeld = 64;  // connections of peers
 
 std::string big_body() {
   const std::string filling(100, 'x');
@@ -61,7 +61,7 @@ const std::string& BigAnswer::answer_to(std::string_view request) const {
   return request.starts_with("GET /dense ") ? dense_ : stalled_;
 }
 
-// One peer after the other, until the listener is shut down. The last peers stay connected.
+// Serves one peer after another until shutdown() of the listener. The last peers stay connected.
 void BigAnswer::serve() const {
   std::deque<UniqueFd> held;
   for (UniqueFd peer; peer.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), peer;) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// BigAnswer: an endpoint on loopback with answers that are dear to read. By path:
-//   /big      as many bytes and samples as an agent reads by default
-//   /stalled  15 MiB of a longer answer, and then nothing
-//   /dense    1 MiB of names that are as short as can be
-// Until begin() it answers nothing.
+// BigAnswer: an endpoint on loopback with answers that are expensive to parse. Paths:
+//   /big      as many bytes and samples as an agent accepts by default
+//   /stalled  15 MiB of a longer answer, then no more bytes
+//   /dense    1 MiB with the shortest possible names
+// It does not answer before begin().
 #pragma once
 
 #include <atomic>

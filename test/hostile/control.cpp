@@ -12,7 +12,7 @@
 namespace koord::hostile {
 namespace {
 
-// The round trips of one tick of the bystander: loop to worker, worker to child, and twice child to agent.
+// The thread switches in one tick of the bystander: loop to worker, worker to child, and twice child to agent.
 constexpr int kSwitches = 4;
 
 double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control: beats ten times a second beside the agent, as the bystander ticks, and needs as many switches between
-// threads for a beat. It uses nothing of the agent. So its delays are those of the machine.
+// Control: a reference measurement beside the agent. It beats ten times per second, as the bystander ticks, and each
+// beat needs as many thread switches as a tick. It uses no part of the agent, so its delays are caused by the machine.
 #pragma once
 
 #include <atomic>

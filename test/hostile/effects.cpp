@@ -12,9 +12,9 @@ namespace {
 
 using test::AgentProcess;
 
-constexpr std::ptrdiff_t kMostLines = 5000;  // of a log
+constexpr std::ptrdiff_t kMostLines = 5000;  // of one log
 
-// Each attack that must leave this text in the log, behind the plugin's id.
+// Attacks that must cause this text in the log, after the plugin's id.
 constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {
     {"squat_capability", "capability 'bpf' is not one of"},
     {"foreign_knobs", "intent for knob"},
@@ -22,14 +22,14 @@ constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {
     {"squat_host", "metric 'host_series': names that begin so are kept for the host"},
     {"squat_metric", "metric 'pod_cpu_usage' is reserved"}};
 
-// Each attack that must be ended for this reason.
+// Attacks that must be ended for this reason.
 constexpr std::pair<std::string_view, std::string_view> kEnds[] = {
     {"state_files", "its state directory has more than 2048 KiB (maxState)"},
     {"state_links", "its state directory has more than 2048 KiB (maxState)"},
     {"state_unnamed", "its state directory has more than 2048 KiB (maxState)"},
     {"state_deep", "its state directory cannot be measured (maxState): directories nested deeper than 32"}};
 
-// Each attack that succeeds if the answer to this request contains this text.
+// An attack that succeeded if the answer to this request contains this text.
 struct Effect {
   std::string_view attack;
   const char* request;
@@ -95,8 +95,8 @@ bool is_harmless_step(Rights rights, const Attack& attack, std::string_view step
   static constexpr Harmless kHarmless[] = {
       {Rights::without_landlock, "shared_folders", "tmp=DONE"},
       {Rights::without_landlock, "shared_folders", "shm=DONE"},
-      {Rights::without_setuid, "become_root", "root=DONE"},    // it is root, without a capability
-      {Rights::without_setuid, "memory_of_agent", "fd=DONE"},  // it sees the numbers of descriptors
+      {Rights::without_setuid, "become_root", "root=DONE"},    // it is root, but has no capability
+      {Rights::without_setuid, "memory_of_agent", "fd=DONE"},  // it can list descriptor numbers
   };
   return std::any_of(std::begin(kHarmless), std::end(kHarmless), [&](const Harmless& one) {
     return one.rights == rights && one.attack == attack.name && one.step == step;

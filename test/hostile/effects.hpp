@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects of an attack that it cannot see itself, and lines that the agent must write about it.
+// Effects of an attack that the attack itself cannot see, and log lines that the agent must write about it.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@
 
 namespace koord::hostile {
 
-// Complaints; empty: it achieved nothing, and the log says what it must.
+// Returns complaints. Empty: the attack had no effect, and the log has the expected lines.
 std::vector<std::string> effects_of(const Attack& attack, const test::AgentProcess& agent, Rights rights);
 
-// The same after the agent's end.
+// Does the same after the agent's end.
 std::vector<std::string> effects_on_stop(const Attack& attack, const std::string& log);
 
-// Returns whether a plugin with fewer layers may do this step, as README.md says: every user may, or root without
-// capabilities.
+// Returns whether this step is harmless for a plugin with fewer isolation layers, as README.md explains: every user may
+// do it, or it is done by root without capabilities.
 bool is_harmless_step(Rights rights, const Attack& attack, std::string_view step);
 
-// Must a line name the plugin of this flood? Not if it costs the agent nothing, itself little, and has its limit by the
-// kernel or in its own process, which the agent does not see.
+// Returns whether a log line must name the plugin of this flood. Not if the flood costs the agent nothing and the
+// plugin little, and is limited by the kernel or inside the plugin's process, which the agent does not see.
 bool is_flood_named(const Attack& attack);
 
-// Did the attack ask the agent for something that the agent refused, so that a line must name the plugin? Calls that
-// the kernel refuses reach no agent.
+// Returns whether the attack sent the agent a request that was refused, so a log line must name the plugin. The agent
+// does not see calls that the kernel refuses.
 bool is_noticed_by_agent(const Attack& attack, std::string_view answer);
 
 }  // namespace koord::hostile

@@ -15,7 +15,8 @@ namespace {
 
 using cgroup::Controller;
 
-// By the neighbour (plugins/neighbour.c), and by attacks with an answer that must not be taken (plugins/hooks.c).
+// Values that the neighbour sets (plugins/neighbour.c), and values of attacks that the agent must refuse
+// (plugins/hooks.c).
 constexpr std::string_view kShares = "777", kWeight = "30", kPoison = "33000";
 constexpr std::string_view kVariable = "OF_NEIGHBOUR", kForged = "FORGED";
 constexpr std::size_t kMostRefusal = 1200;
@@ -118,7 +119,7 @@ std::vector<std::string> complaints_about_refusal(const nri::Response& answer, c
   return complaints;
 }
 
-// One write for each answer, and one answer for each change of a pod.
+// Checks for one write per answer and one answer per change of a pod.
 std::string complaint_about_flapping(const Attack& attack, const test::AgentProcess& agent, HookNode& node,
                                      const Watch& watch) {
   constexpr long kChanges = 5;
@@ -153,7 +154,7 @@ std::vector<std::string> complaints_about_hooks(const Attack& attack, const test
   std::vector<std::string> all;
   if (!watch([&] { return node.difference().empty(); })) all.push_back(node.difference());
   if (attack.name == "hook_flapping") all.push_back(complaint_about_flapping(attack, agent, node, watch));
-  // The machine may be busy: then a good hook misses its deadline, too.
+  // On a busy machine a well-behaved hook may miss its deadline, too.
   std::vector<std::string> of_creation{"no answer to the creation of a container"};
   watch([&] {
     if (const std::optional<nri::Response> answer = node.create_container())

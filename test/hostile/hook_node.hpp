@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookNode: the pods that the runtime hooks of a raid are asked about, with cgroups on this kernel, and a container
-// runtime that asks the agent about new containers.
+// HookNode: pods for the runtime hooks of a raid, with cgroups on this kernel, and a container runtime that asks the
+// agent about new containers.
 #pragma once
 
 #include <functional>
@@ -19,18 +19,18 @@ namespace koord::hostile {
 
 class HookNode {
  public:
-  // `folder`: the agent's.
+  // `folder`: the agent's folder.
   explicit HookNode(const std::string& folder);
 
-  // Lines of the agent's configuration.
+  // Returns lines for the agent's configuration.
   std::string configuration() const;
-  // The pods get another annotation, so that hooks are asked again.
+  // Changes an annotation of the pods, so hooks are asked again.
   void change_pods();
   static constexpr long kSubjects = 4;  // pods and containers
 
-  // The values in the pods' cgroups that are not the neighbour's; empty: all are as they must be.
+  // Returns the values in the pods' cgroups that differ from the neighbour's; empty: all are right.
   std::string difference() const;
-  // The runtime creates a container: the answer. nullopt: none came.
+  // Lets the runtime create a container. Returns the agent's answer; nullopt if none arrives.
   std::optional<nri::Response> create_container();
 
  private:
@@ -52,11 +52,11 @@ class HookNode {
   std::unique_ptr<test::FakeRuntime> runtime_;
 };
 
-// Waits for a condition. False: it did not come true, or the agent has ended.
+// Waits for a condition. Returns false if it does not become true, or the agent has ended.
 using Watch = std::function<bool(const std::function<bool()>& condition)>;
 
-// Complaints about attacks by hooks, of which this is one: the values of another hook are missing in the pods or in a
-// new container, or an answer was taken that must not be; or the writes for one that flaps are not bounded.
+// Returns complaints about a hook's attack: values of another hook are missing in the pods or in a new container, a
+// forbidden answer was applied, or the writes for alternating answers are not limited.
 std::vector<std::string> complaints_about_hooks(const Attack& attack, const test::AgentProcess& agent, HookNode& node,
                                                 const Watch& watch);
 

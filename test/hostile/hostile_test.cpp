@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugins that mean harm, under the real agent on this kernel, beside plugins that mean well.
+// Hostile plugins in the real agent on this kernel, together with well-behaved plugins.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -38,8 +38,8 @@ void raid_batch(Batch batch) {
   for (const auto& group : groups_of(all, group_size(batch))) raid_and_check(group);
 }
 
-// Floods with a defence that depends on the agent's rights: memory, pipes and processes. On cgroup v1 the agent makes
-// no cgroup without CAP_DAC_OVERRIDE, and only RLIMIT_NPROC bounds the bombs.
+// Returns whether the defence against this flood (memory, pipes, processes) depends on the agent's rights. On cgroup v1
+// an agent without CAP_DAC_OVERRIDE makes no cgroups, and only RLIMIT_NPROC limits the bombs.
 bool depends_on_rights(const Attack& attack) {
   for (const char* name : {"messages", "stdout_flood", "fork_bomb", "thread_bomb"})
     if (attack.name == name) return true;
@@ -57,9 +57,9 @@ TEST_CASE("the promise: a gap beyond 1.5 s is complained of, unless a control wa
   CHECK(complaint_about_gaps("x", {10, 10.1, 11.6}, {10, 10.1, 10.2, 11.6}).empty());
   CHECK(complaint_about_gaps("x", {10, 11.7}, {10, 10.1, 10.2, 10.3}) ==
         "x has a gap of 1.70 s, a control in the same time a delay of 0.00 s");
-  CHECK(complaint_about_gaps("x", {10, 11.7}, {9, 9.5, 10.1, 10.2}).empty());      // the control came 0.5 s late
-  CHECK_FALSE(complaint_about_gaps("x", {10, 13}, {9, 9.5, 10.1, 10.2}).empty());  // but not by that much
-  CHECK_FALSE(complaint_about_gaps("x", {10, 13}, {14, 17}).empty());              // nor at that time
+  CHECK(complaint_about_gaps("x", {10, 11.7}, {9, 9.5, 10.1, 10.2}).empty());      // the control was 0.5 s late
+  CHECK_FALSE(complaint_about_gaps("x", {10, 13}, {9, 9.5, 10.1, 10.2}).empty());  // but not this late
+  CHECK_FALSE(complaint_about_gaps("x", {10, 13}, {14, 17}).empty());              // nor at this time
 }
 
 TEST_CASE("the promise: the agent charges what it spends, within a fifth, neither less nor more") {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// hostile-kills [--children N] [--agents N] [--seed N]: N SIGKILLs of random processes in plugins' cgroups. Half of
-// them are the plugin's own process: a second later none of the processes and cgroups that the plugin had is left. The
-// others are processes that it started: the plugin runs on without them. Then N SIGKILLs of the agent: a second after
-// the next start is ready none of the processes and cgroups of before is left. Zombies count as gone. The agent keeps
-// no descriptors. Defaults: 20 and 5.
+// hostile-kills [--children N] [--agents N] [--seed N]: first sends N SIGKILLs to random processes in plugins' cgroups.
+// Half of them go to the plugin's own process: a second later all processes and cgroups that the plugin had must be
+// gone. The others go to processes that it started: the plugin must continue without them. Then sends N SIGKILLs to the
+// agent: a second after the next start is ready, all earlier processes and cgroups must be gone. Zombies count as gone.
+// The agent must not keep descriptors. Defaults: 20 and 5.
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -33,14 +33,13 @@ using test::AgentProcess;
 namespace {
 
 constexpr int kPlugins = 4;
-constexpr int kKillsOfOneAgent = 3 * kPlugins;  // the fifth end of a plugin in ten minutes parks it
-// A plugin and the processes that it starts are seven (ends.c). Before the last round at most two of them have been
-// killed.
+constexpr int kKillsOfOneAgent = 3 * kPlugins;  // a plugin is parked at its fifth end in ten minutes
+// A plugin and its processes are seven in total (ends.c). At most two of them are killed before the last round.
 constexpr std::size_t kFewestProcesses = 5;
 
-// A process by number and start time.
+// A process, identified by number and start time.
 using ProcessId = std::pair<pid_t, std::string>;
-// A cgroup by path and inode: its name may be used again.
+// A cgroup, identified by path and inode, because its name may be reused.
 using CgroupId = std::pair<std::string, ino_t>;
 
 std::string start_time(pid_t pid) {
@@ -51,7 +50,7 @@ std::string start_time(pid_t pid) {
   return fields.size() > 19 ? fields[19] : "";
 }
 
-// "com.hostile.crowd-2": which of the crowds it belongs to; -1: to none.
+// Returns the number of the crowd to which the process belongs, "com.hostile.crowd-2"; -1 if to none.
 int crowd_of(pid_t pid) {
   const std::string words = read_file("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
   const std::size_t at = words.find("com.hostile.crowd-");
@@ -70,7 +69,7 @@ ino_t inode_of(const std::string& path) {
   return ::stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
 }
 
-// The cgroups of the plugin's children, one for each hierarchy that has them. -1: of all crowds.
+// Returns the cgroups of the plugin's children, one per hierarchy that has them. -1: those of all crowds.
 std::set<CgroupId> cgroups_of(int crowd) {
   const std::string name = "/com.hostile.crowd-" + (crowd < 0 ? "" : std::to_string(crowd));
   std::set<CgroupId> found;
@@ -84,7 +83,7 @@ std::set<CgroupId> cgroups_of(int crowd) {
   return found;
 }
 
-// The processes and cgroups of a plugin, or of all, at one moment.
+// The processes and cgroups of one plugin, or of all, at one time.
 struct Belongings {
   std::set<ProcessId> processes;
   std::set<CgroupId> cgroups;
@@ -107,7 +106,7 @@ class Node {
  public:
   explicit Node(unsigned seed) : random_(seed) { agent_.emplace(configuration(), std::vector<std::string>{}); }
 
-  // False: a line says why.
+  // Returns false after printing the reason.
   bool start() {
     for (int i = 0; i < kPlugins; ++i) write_crowd(i, test::built("test/hostile/hostile.so"), agent_->plugin_folder());
     std::filesystem::copy(test::built("test/hostile/bystander.so"), agent_->plugin_folder() + "/bystander.so",
@@ -123,10 +122,10 @@ class Node {
         },
         60s);
   }
-  // A round: of each plugin one random process is killed, at a random moment.
+  // Makes one round: kills one random process of each plugin at a random time.
   bool kill_children() {
     if (!wait_for_crowds()) return fail("the plugins do not run: " + agent_->ctl({"plugins"}).output);
-    // Compared when all plugins run, as they did before.
+    // Compared in the same state: while all plugins run.
     const long descriptors = descriptors_of(agent_->process().pid());
     if (descriptors_ == 0) descriptors_ = descriptors;
     if (descriptors > descriptors_ + 4)
@@ -187,7 +186,7 @@ class Node {
     if (kill.victim.first > 0) ::kill(kill.victim.first, SIGKILL);
     return kill;
   }
-  // "": what must be gone is gone.
+  // Returns "" if everything is gone that must be.
   std::string problem_of(const Kill& kill) {
     if (kill.victim.first <= 0) return "a plugin had no process";
     if (kill.victim == kill.main) {

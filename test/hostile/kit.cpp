@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// hostile-kit write FOLDER DEADLINE [KEY=VALUE…] ATTACK…: writes the bystander and a plugin of each attack into the
-// folder, and prints the agent's configuration for them. KEY=VALUE: a path of the node that attacks try. hostile-kit
-// judge LOG ATTACK…: prints a line for each attack. Exit status 1: one has not answered, or was not refused. For agents
-// that another program starts: in a container, by systemd. KOORD_BUILD: the build folder.
+// hostile-kit write FOLDER DEADLINE [KEY=VALUE…] ATTACK…: writes the bystander and the plugin of each attack into the
+// folder, and prints the agent's configuration for them. KEY=VALUE: a path of the node that attacks use. hostile-kit
+// judge LOG ATTACK…: prints a line for each attack. Exit status 1: an attack has not answered, or was not refused. It
+// serves agents that another program starts: in a container, or by systemd. KOORD_BUILD: the build folder.
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>

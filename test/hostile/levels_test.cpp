@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that lack a layer: the level is shown, a demanded layer refuses plugins, and the other layers stop attacks.
+// Nodes without one isolation layer: koordctl shows the level, plugins are refused if the layer is required, and the
+// other layers stop attacks.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -22,7 +23,7 @@ namespace {
 
 struct Lacking {
   Rights rights;
-  const char* level;  // of plugins, as koordctl shows it
+  const char* level;  // of the plugins, as koordctl shows it
   const char* reason;
 };
 
@@ -31,7 +32,7 @@ constexpr Lacking kLacking[] = {
     {Rights::without_setuid, "landlock+seccomp+cgroup", "the agent lacks CAP_SETUID"},
 };
 
-// An agent with the bystander alone.
+// An agent with only the bystander.
 struct AgentWithBystander {
   AgentProcess agent;
 
@@ -54,7 +55,8 @@ void skip() { MESSAGE("SKIPPED: this kernel has no Landlock"); }
 
 }  // namespace
 
-TEST_CASE("a lacking layer shows in koordctl plugins, and minimumIsolation of the others lets the plugin run") {
+TEST_CASE(
+    "a missing layer is shown by koordctl plugins, and minimumIsolation of the other layers lets the plugin run") {
   if (!has_landlock()) return skip();
   for (const Lacking& lacking : kLacking) {
     AgentWithBystander with(lacking.rights, "seccomp, cgroup");
@@ -65,7 +67,7 @@ TEST_CASE("a lacking layer shows in koordctl plugins, and minimumIsolation of th
 }
 
 TEST_CASE(
-    "minimumIsolation with a lacking layer refuses the plugin, starts no process for it and names layer and reason") {
+    "minimumIsolation with a missing layer refuses the plugin, starts no process, and names the layer and the reason") {
   if (!has_landlock()) return skip();
   for (const Lacking& lacking : kLacking) {
     const std::string layer(lacking_layer(lacking.rights));
@@ -82,7 +84,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("without a layer the others refuse what they must: a selection of attacks") {
+TEST_CASE("without one layer the other layers still stop a selection of attacks") {
   if (!has_landlock()) return skip();
   std::vector<const Attack*> selection;
   for (const Attack& attack : attacks())

@@ -14,7 +14,7 @@
 namespace koord::hostile {
 namespace {
 
-constexpr int kBacklog = 1000;  // connections are not accepted
+constexpr int kBacklog = 1000;  // connections wait, because none is accepted
 
 UniqueFd listen_at(const std::string& name, std::size_t offset, int type = SOCK_STREAM) {
   UniqueFd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
@@ -46,7 +46,7 @@ Listeners::Listeners(const std::string& folder)
   unix_ = listen_at(path_, 0);
   ::chmod(path_.c_str(), 0600);
   abstract_ = listen_at(name_, 1);
-  // As /dev/log: outside of the agent's folder, and open to all users.
+  // Like /dev/log: outside of the agent's folder, and open to all users.
   datagram_ = listen_at(datagram_path_, 0, SOCK_DGRAM);
   ::chmod(datagram_path_.c_str(), 0666);
 }

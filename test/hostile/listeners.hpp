@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services of others that listen and say nothing: by TCP on loopback, by a socket that only root may open, by an
-// abstract name, by a socket of datagrams that all users may open.
+// Sockets of other services that listen and never answer: TCP on loopback, a unix socket that only root may open, an
+// abstract unix socket, and a datagram socket that all users may open.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace koord::hostile {
 
 class Listeners {
  public:
-  // The socket is made in the folder.
+  // Makes the unix socket in this folder.
   explicit Listeners(const std::string& folder);
   Listeners(const Listeners&) = delete;
   ~Listeners();

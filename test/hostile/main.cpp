@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// hostile-raids --table: prints the table of README.md.
-// hostile-raids [--together] [ATTACK…]: runs these attacks, or all, and prints a line for each verdict. One agent for
-// each of them, or --together with others of their batch, as the test has them; those marked open are always alone.
+// hostile-raids --table: prints the table for README.md.
+// hostile-raids [--together] [ATTACK…]: runs these attacks, or all, and prints a line for each verdict. Each attack
+// gets its own agent; with --together, attacks of a batch share an agent as in the test. Attacks marked OPEN are always
+// alone.
 // KOORD_HOSTILE_RIGHTS: root, unit, chart, without-landlock or without-setuid.
 #include <doctest/doctest.h>
 
@@ -17,7 +18,7 @@ using namespace koord::hostile;
 
 namespace {
 
-// How many attacks were not defended against.
+// Returns the number of attacks that succeeded.
 int run_and_print(const std::vector<const Attack*>& attacks, Rights rights) {
   int bad = 0;
   for (const Verdict& verdict : run_raid(attacks, rights)) {
@@ -47,7 +48,7 @@ int main(int count, char** words) {
   if (together) names.erase(names.begin());
   const char* rights = std::getenv("KOORD_HOSTILE_RIGHTS");
   const Rights mode = rights_of(rights ? rights : "");
-  // Shared helpers of tests check what they do.
+  // Needed because shared test helpers use assertions outside of test cases.
   doctest::Context context;
   context.setAsDefaultForAssertsOutOfTestCases();
   start_guard();

@@ -27,7 +27,7 @@ std::string proc_file(pid_t pid, std::string_view name) {
 
 std::string content(const std::string& path) { return read_file(path).value_or("(none)"); }
 
-// Roots of the hierarchies: that of version 2 alone, or one for each controller.
+// Returns the roots of the hierarchies: one for cgroup v2, or one for each v1 controller.
 std::vector<std::string> hierarchies() {
   if (fs::exists(std::string(kCgroups) + "/cgroup.controllers")) return {kCgroups};
   std::vector<std::string> roots;
@@ -77,7 +77,7 @@ void add_process(NodeState& state, pid_t pid) {
   if (fields.size() > 38) state["priority of the agent"] = fields[16] + " class " + fields[38];
 }
 
-// The program is that of this build: other tests of this kind may run on this machine.
+// Checks for this build's program: a test of another build may run on this machine.
 bool runs_our_host(pid_t pid) {
   const char* build = std::getenv("KOORD_BUILD");
   std::error_code gone;
@@ -202,7 +202,7 @@ void start_guard() {
   if (::pipe(ends) != 0) return;
   const std::string pattern = content(kCorePattern);
   if (::fork() != 0) {
-    ::close(ends[0]);  // the other end stays open as long as this process runs
+    ::close(ends[0]);  // the other end stays open while this process runs
     ::fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     return;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of a node that no plugin may change, read before and after an attack; and a guard that restores it in any case.
+// The state of a node that plugins must not change, read before and after an attack, and a guard process that always
+// restores it.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +11,7 @@
 
 namespace koord::hostile {
 
-// A cgroup of the test's own, in each hierarchy, which attackers find by this name below the root.
+// A cgroup of the test in each hierarchy. Attackers find it by this name below the root.
 class Canary {
  public:
   Canary();
@@ -18,34 +19,35 @@ class Canary {
   static std::string name() { return "koord-test-hostile"; }
 };
 
-// Name of a thing → its content.
+// Name of a part of the state → its content.
 using NodeState = std::map<std::string, std::string>;
 
-// The agent's limits, cgroup, priorities and state; limits of the cgroups of the canary and of these processes; the
-// kernel's settings; the folders with plugins.
+// Reads the agent's limits, cgroup, priorities and state; the limits of the canary's cgroups and of these processes'
+// cgroups; kernel settings; the folders with plugins.
 NodeState read_node_state(pid_t agent, const std::vector<pid_t>& plugins, const std::vector<std::string>& folders);
 
-// "core_pattern: 'core', then '|/bin/false'", one for each thing that is another.
+// Returns each difference as "core_pattern: 'core', then '|/bin/false'".
 std::vector<std::string> differences(const NodeState& before, const NodeState& after);
 
-// Processes of plugins of the attacks that run koord-plugin-host of this build, or what it started.
+// Returns the processes of the attacks' plugins: this build's koord-plugin-host, and processes that it started.
 std::vector<pid_t> hostile_processes();
-// Those among them that mean to outlive their plugin.
+// Returns those of them that should outlive their plugin.
 std::vector<pid_t> hostile_daemons();
-// Ended processes of plugins that process 1 has not reaped. Until then they count as processes of the plugin's user.
+// Returns whether process 1 has still to reap processes of plugins. Until then they count as processes of the plugin's
+// user.
 bool has_zombies_of_plugins();
-// Cgroups of the attacks' plugins.
+// Returns the cgroups of the attacks' plugins.
 std::vector<std::string> hostile_cgroups();
 void remove_hostile_cgroups();
 
-// "name: value" of /proc/PID/status; 0 when it is not there.
+// Returns "name: value" of /proc/PID/status; 0 if it is missing.
 long status_number(pid_t pid, std::string_view key);
-// CPU time of the process, s.
+// Returns the CPU time of the process in seconds.
 double cpu_seconds(pid_t pid);
 long zombies_of(pid_t pid);
 long descriptors_of(pid_t pid);
 
-// A process that outlives this one, however that ends, and then restores core_pattern and ends hostile processes.
+// Starts a process that outlives this one in every case. Then it restores core_pattern and ends hostile processes.
 void start_guard();
 
 }  // namespace koord::hostile

@@ -36,7 +36,7 @@ using test::eventually;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kFloodTime = 2500ms;
-constexpr auto kIdleTime = 1s;  // to measure what the agent takes without an attack
+constexpr auto kIdleTime = 1s;  // for measuring the agent's usage without an attack
 constexpr auto kPatience = 60s;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -88,8 +88,8 @@ class Raid {
   Rights rights_;
   std::optional<AgentProcess> agent_;
   std::optional<Listeners> listeners_;
-  std::optional<BigAnswer> endpoint_;  // of attacks by scrapes
-  std::optional<HookNode> hook_node_;  // of attacks by hooks
+  std::optional<BigAnswer> endpoint_;  // for attacks by scrapes
+  std::optional<HookNode> hook_node_;  // for attacks by hooks
   Canary canary_;
   Control control_;
   NodeState before_;
@@ -101,7 +101,7 @@ class Raid {
 
 void Raid::prepare() {
   agent_.emplace("", std::vector<std::string>{built("plugins/advisor-node-resource")});
-  // Without the right to pass closed folders the agent lets each plugin's user enter its state directory.
+  // Each plugin's user must reach its state directory, also if the agent may not pass closed folders.
   ::chmod(agent_->folder().path().c_str(), 0755);
   listeners_.emplace(agent_->folder().path());
   if (only().is_scraped()) endpoint_.emplace();
@@ -156,7 +156,7 @@ bool Raid::await_bystander() {
   return false;
 }
 
-// The attacks must meet the layers that these rights give, no more and no fewer.
+// Checks that the plugins have exactly the isolation layers that these rights allow.
 void Raid::judge_level() {
   const std::string level = level_of(*agent_, "com.bystander");
   for (std::string_view layer : {"uid", "landlock", "seccomp"}) {
@@ -165,7 +165,7 @@ void Raid::judge_level() {
   }
 }
 
-// The agent without an attack.
+// Measures the agent without an attack.
 void Raid::measure_before() {
   const pid_t agent = agent_->process().pid();
   if (only().batch == Batch::flood) {
@@ -188,10 +188,10 @@ void Raid::enable_attacks() {
   const auto has_begun = [&](const Attack* attack) { return plugin_view(*agent_, attack->id()).state == "running"; };
   if (only().batch == Batch::flood) watch_until([&] { return has_begun(&only()); }, kPatience);
   for (auto& [name, value] : node_state_now())
-    before_.emplace(name, value);  // limits of the plugins, as the agent made them
+    before_.emplace(name, value);  // limits of the plugins, as the agent set them
 }
 
-// False: there is nothing to judge.
+// Returns false if there is no result to judge.
 bool Raid::begin() {
   if (!await_bystander()) return false;
   judge_level();
@@ -200,7 +200,7 @@ bool Raid::begin() {
   return true;
 }
 
-// Watches the agent's memory meanwhile.
+// Watches the agent's memory during the wait.
 bool Raid::watch_until(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
   const auto ends_watch = [&] {
     most_memory_ = std::max(most_memory_, status_number(agent_->process().pid(), "RssAnon"));
@@ -249,7 +249,7 @@ void Raid::judge_bomb() {
   if (const std::string complaint = complaint_about_bomb(answer()); !complaint.empty()) complain(complaint);
 }
 
-// The line about a budget comes after some measurements of it, 5 s each.
+// The line about a budget needs several measurements, one each 5 s.
 void Raid::judge_name(Verdict& verdict, const Attack& attack) {
   const auto is_named = [&] { return names_culprit(*agent_, attack.id(), std::string(attack.name) + ".so"); };
   if (!watch_until(is_named, kPatience)) verdict.complaints.emplace_back("no line names it");
@@ -272,13 +272,13 @@ void Raid::judge_ends() {
     if (!contains(plugins, attack->id())) verdicts_[i].complaints.push_back("koordctl plugins does not name it");
     if (attack->name != "ignore_stop") judge_name(verdicts_[i], *attack);
   }
-  // Those that leave something behind have ended once, or more often.
+  // Attacks that leave processes behind have ended at least once.
   if (!eventually([] { return hostile_daemons().empty(); }, 10s))
     complain(std::to_string(hostile_daemons().size()) + " processes are left");
 }
 
 void Raid::judge_lies() {
-  // A file with an unreadable manifest is named as the file is.
+  // If the manifest is unreadable, the log names the file.
   const auto is_refused = [&](const Attack* attack) {
     const std::string name = attack->name == "steal_id" ? "advisor-node-resource" : std::string(attack->name);
     const std::string log = agent_->log(), state = plugin_view(*agent_, attack->id()).state;
@@ -339,7 +339,7 @@ void Raid::judge_node() {
     complain("the agent has " + std::to_string(more) + " descriptors more than before");
 }
 
-// After the agent's end nothing of it is left.
+// Checks that nothing of the plugins remains after the agent's end.
 void Raid::judge_rest() {
   const bool ran = runs();
   const Clock::time_point begin = Clock::now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raid: a real agent with a first-party plugin in its process, a well-behaved third-party one in a child, and the
-// plugins of one or more attacks; and the verdict about each.
+// Raid: a real agent with its own plugin in its process, a well-behaved third-party plugin in a child, and the plugins
+// of one or more attacks. Returns the verdict about each attack.
 #pragma once
 
 #include <string>
@@ -12,27 +12,27 @@
 
 namespace koord::hostile {
 
-// The rights that the agent has: all of root's, as packaging/quickstart starts it; those of the systemd unit; those of
-// the chart's container; and root's on a kernel without Landlock, or without CAP_SETUID, so that plugins have a layer
-// less.
+// The agent's rights: all of root, as packaging/quickstart starts it; those of the systemd unit; those of the chart's
+// container; and root's without Landlock or without CAP_SETUID, so plugins have one layer less.
 enum class Rights { root, unit, chart, without_landlock, without_setuid };
 Rights rights_of(std::string_view name);
-// The layer that plugins lack on purpose; empty: none.
+// Returns the layer that is left out on purpose; empty without one.
 std::string_view lacking_layer(Rights rights);
-// The words before the agent's own in its command line that give it no more; `folder` stays writable.
+// Returns the command prefix that starts the agent with these rights; `folder` stays writable.
 std::vector<std::string> words_of(Rights rights, const std::string& folder);
 
 struct Verdict {
   std::string attack;
-  std::vector<std::string> complaints;  // empty: it was defended
-  std::string note;                     // figures, and the attack's messages
+  std::vector<std::string> complaints;  // empty: the attack failed
+  std::string note;                     // numbers, and the attack's messages
 };
 
-// How many attacks of a batch one agent takes, and the attacks in groups of this many. Hooks have groups of their own.
+// Returns how many attacks of a batch share one agent, and the attacks in groups of this size. Hooks have separate
+// groups.
 std::size_t group_size(Batch batch);
 std::vector<std::vector<const Attack*>> groups_of(const std::vector<const Attack*>& attacks, std::size_t size);
 
-// Runs these attacks in one agent. Those of a batch other than quiet come alone.
+// Runs these attacks in one agent. Attacks of batches other than QUIET come alone.
 std::vector<Verdict> run_raid(const std::vector<const Attack*>& attacks, Rights rights);
 
 }  // namespace koord::hostile

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: with_rights.sh unit|chart|without-setuid FOLDER PROGRAM [ARGUMENT…]
 # Runs the program with the capabilities and the read-only files that the systemd unit or the chart's container gives the agent,
-# and no_new_privs. FOLDER stays writable. In a mount namespace of its own; the program takes the place of this shell.
+# and with no_new_privs. FOLDER stays writable. It runs in a new mount namespace; the program replaces this shell.
 # without-setuid: as root, without CAP_SETUID.
 set -eu
 rights=$1 folder=$2

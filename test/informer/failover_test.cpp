@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An informer of the real client-go through the aggregator and failovers of koord-manager. Skipped unless
-// KOORD_INFORMER names the program.
+// An informer of the real client-go, which watches through the aggregator during failovers of koord-manager. Skipped
+// unless KOORD_INFORMER names the program.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::vector<std::string> names(int count) {
   return names;
 }
 
-// The objects that the API lists, in the words of the informer.
+// Returns the objects that the API lists, in the informer's output format.
 std::string listed(const ManagerCluster& cluster) {
   const Answer answer = cluster.ask({"-H", ManagerCluster::token_of("test-node")}, kNodeMetricPath);
   const std::size_t body = answer.text.find("\r\n\r\n");

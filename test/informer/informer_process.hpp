@@ -22,7 +22,7 @@
 
 namespace koord::test {
 
-// The program that KOORD_INFORMER names; empty, with a line that says so: it is not built.
+// Returns the program that KOORD_INFORMER names. If it is not built, prints a line and returns "".
 inline std::string informer_program() {
   const char* program = std::getenv("KOORD_INFORMER");
   if (program != nullptr && std::filesystem::exists(program) && std::filesystem::file_size(program) > 0) return program;
@@ -30,7 +30,7 @@ inline std::string informer_program() {
   return {};
 }
 
-// The program with its output in a file. Its questions go through a named pipe.
+// Runs the program with its output in a file. Requests to it go through a named pipe.
 class InformerProcess {
  public:
   // `arguments`: of the program.
@@ -56,7 +56,7 @@ class InformerProcess {
     return text.str();
   }
   bool has(std::string_view line) const { return output().find(std::string(line) + "\n") != std::string::npos; }
-  // All objects that it has now, by their lines.
+  // Returns the lines of all objects that the informer has now.
   std::string objects() {
     const std::size_t begin = output().size();
     REQUIRE(::write(ask_, "\n", 1) == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An informer of the real client-go (test/informer/program) through restarts of the server: each is a new epoch.
+// An informer of the real client-go (test/informer/program) during restarts of the server; each restart is a new epoch.
 // Skipped unless KOORD_INFORMER names the program.
 #include <doctest/doctest.h>
 

@@ -22,7 +22,7 @@ def version_of(header):
 
 
 def texts_problems(version, texts):
-    """texts: {path: content} of what authors copy or include."""
+    """Yields the problems of `texts`, {path: content}, which authors copy or include."""
     for path, text in texts.items():
         for found in LITERAL.findall(text):
             if found != version:
@@ -39,7 +39,7 @@ def header_problems(header, rust):
 
 
 def new_names(header, counts):
-    """Structs and members that the released version did not have."""
+    """Yields structs and members that the released version lacks."""
     for match in abi_gate.STRUCT.finditer(header):
         members = list(abi_gate.one_name_each(abi_gate.members_of(match[2])))
         if match[1] not in counts:

@@ -20,21 +20,21 @@ import tempfile
 
 AREAS = ['core', 'plugin-api/include', 'plugins', 'bpf']
 C_FLAGS = ['-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
-# With these a flag is about the one object file, not about how the header reads.
+# Flags, with a value, that only concern the object file, and not how the header is parsed.
 SKIP_WITH_VALUE = {'-o', '-MF', '-MQ', '-MT', '-include'}
 SKIP = {'-c', '-MD', '-MMD'}
-# Nothing but the reading is wanted.
+# Only the parsing matters.
 LIGHT = ['-O0', '-g0', '-U_FORTIFY_SOURCE']
 
 
 def headers_of(tree):
-    """Kernel-side headers (x.bpf.h) are for clang's BPF target and compiled there."""
+    """Returns the headers. Headers for the BPF side (x.bpf.h) are left out, because clang compiles them for its BPF target."""
     return [p for area in AREAS for p in sorted((tree / area).rglob('*.h*'))
             if p.suffix in ('.h', '.hpp') and not p.name.endswith(('.bpf.h', '.skel.h'))]
 
 
 def flags_of(command, source):
-    """The compiler, behind ccache if it is so called, and its flags."""
+    """Returns the compiler (with ccache if the command uses it) and its flags."""
     words = iter(shlex.split(command))
     flags = [next(words)]
     if flags[0].endswith('ccache'):
@@ -48,17 +48,19 @@ def flags_of(command, source):
 
 
 def first_line(source):
-    """The first line of a source that is neither empty nor a `//` comment."""
+    """Returns the first line of a source that is neither empty nor a `//` comment."""
     with source.open() as lines:
         return next((line.strip() for line in lines if line.strip() and not line.startswith('//')), '')
 
 
 class Commands:
-    """How to compile: a C++ header like a source of its folder, else like the first one; C by the standard."""
+    """The compile commands: a C++ header is compiled like a source of its folder, else like the first source; C by the
+    standard."""
 
     def __init__(self, tree, build):
         self.build = build
-        self.tree = pathlib.Path(os.path.relpath(tree, build))  # ccache compares commands: without the folder's own path
+        # ccache compares commands, so they must not contain the folder's path
+        self.tree = pathlib.Path(os.path.relpath(tree, build))
         self.by_folder = {}
         self.first_includes = set()
         for entry in json.loads((build / 'compile_commands.json').read_text()):
@@ -80,7 +82,7 @@ class Commands:
 
 
 def compile_alone(tree, header, language, commands):
-    """The errors."""
+    """Returns the errors."""
     name = header.relative_to(tree)
     source = pathlib.Path('headers') / f'{str(name).replace("/", "-")}.{"c" if language == "c" else "cpp"}'
     (commands.build / source).write_text(f'#include "{name}"\n' * 2)
@@ -119,7 +121,7 @@ def self_test():
         (tree / 'compile_commands.json').write_text(json.dumps(
             [{'file': 'core/x/x.cpp', 'command': 'c++ -std=c++20 -o x.o -c core/x/x.cpp'},
              {'file': 'core/x/p.cpp', 'command': 'c++ -std=c++20 -include p.hpp -o p.o -c core/x/p.cpp'}]))
-        # Only a source without a precompiled header spares its first header the compiler.
+        # Only a source without a precompiled header proves that its first header compiles alone.
         (tree / 'core/x/x.cpp').write_text('// x\n\n#include "core/x/compiled.hpp"\n#include "core/x/second.hpp"\n')
         (tree / 'core/x/p.cpp').write_text('#include "core/x/missing.hpp"\n')
         (tree / 'core/x/compiled.hpp').write_text('#pragma once\nno_code_at_all\n')

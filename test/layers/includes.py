@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 
-# A library may include itself and every library of the columns before its own, never one of its own column.
+# A library may include itself and libraries of the columns before its own, but no other library of its own column.
 COLUMNS = [
     ['pch'],  # for other precompiled headers
     ['base'],
@@ -32,24 +32,25 @@ COLUMNS = [
     ['agentd', 'ctl', 'plugin_host', 'criproxy', 'manager'],
 ]
 
-# In addition: libraries of columns before its own that a library must not include.
+# Additional limits: libraries of earlier columns that a library must not include.
 APART = {
     'knob': ['http', 'kube', 'state', 'store'],
 }
 
-# Folders of a library that stand lower than the library itself, and all that they may include in addition to themselves.
+# Folders that rank below their library, and all that they may include besides themselves.
 LOWER = {
     'core/hook/nri': ['base', 'event'],
 }
 
-# The plugin ABI ("koordetector/plugin.h") is known to those that load plugins, and to plugins.
+# Only code that loads plugins, and plugins, may include the plugin ABI ("koordetector/plugin.h").
 KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'hook', 'api', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
-# A row of plugins/shared/README.md: the folder, and its users in the last cell; more users than this are only counted.
+# A row of plugins/shared/README.md: the folder, and its users in the last cell. If it has more users than this, only their number
+# is given.
 SHARED_ROW = re.compile(r'^\| `(\w+)` \|.*\| ([^|]*) \|$', re.M)
 MOST_NAMED_USERS = 8
 
-# A plugin may link the parts of the core that keep no state of the node: all of base and json, and these headers.
+# A plugin may link the parts of the core without state of the node: all of base and json, and these headers.
 PLUGIN_MAY_INCLUDE = [
     'core/base/',
     'core/json/',
@@ -64,7 +65,7 @@ PLUGIN_MAY_INCLUDE = [
     'core/metric/point.hpp',
 ]
 
-# Heavy libraries and the only places of core/ that may include them.
+# Heavy libraries, and the only places in core/ that may include them.
 HEAVY = {
     'boost/asio': ['event'],
     'boost/beast': ['http'],
@@ -81,8 +82,8 @@ HEAVY = {
     'bpf/': [],
 }
 
-# Formats from outside that are read and written in one place: a pattern of code that does it by hand, and the only files
-# that may contain it. The first one has the functions for all others.
+# External formats that are read and written in one place: a pattern of code that handles the format by hand, and the only files
+# that may contain such code. The first file has the functions for all others.
 ONE_PLACE = {
     'UTF-8': (re.compile(r'&\s*0x[cC]0u?\b'), ['core/base/utf8.cpp']),
     'base64': (re.compile(r'(?i)xyz0123456789[+]/|\bevp_(de|en)code|detail/base64'), ['core/base/base64.cpp']),
@@ -93,7 +94,7 @@ ONE_PLACE = {
     'URLs': (re.compile(r'"https?://"'), ['core/base/url.cpp', 'core/http/location.cpp', 'core/http/client.cpp']),
 }
 
-# JSON texts are read by core/json alone: one limit of depth and size for all. Values of Boost.JSON may be used anywhere.
+# Only core/json parses JSON texts, so one limit of depth and size holds for all. Values of Boost.JSON may be used anywhere.
 PARSES_JSON = 'core/json/'
 JSON_PARSER = re.compile(r'\bjson::(parse|parse_into|parser|basic_parser|stream_parser)\b'
                          r'|#\s*include\s*<boost/json/(parse|parse_into|parser|basic_parser|basic_parser_impl|stream_parser|src)\.hpp>')
@@ -195,7 +196,7 @@ def shared_code_of_plugins_has_several_users_and_its_readme_names_them(tree):
 
 
 def an_include_names_the_folder(tree):
-    """In core always; a test may name its neighbour without."""
+    """Yields includes without a folder. In core a folder is required; a test may include its neighbour without one."""
     for file in files_in(tree, 'core', 'test'):
         for quote, name in file.includes:
             if quote == '<' and name.startswith('core/'):
@@ -268,7 +269,7 @@ RULES = [
     each_format_has_one_reader,
 ]
 
-# (rule, file, content): each must be found; the same tree with GOOD only must not be.
+# (rule, file, content): each must be found. The same tree with only GOOD must have no finding.
 GOOD = [
     ('core/base/result.hpp', '#include <string>\n'),
     ('core/json/reader.cpp', '#include <boost/json/parser.hpp>\njson::parser parser;\n'),

@@ -12,7 +12,7 @@ import tempfile
 
 MOST_LINES = 400
 
-# Files that stay longer, each with its reason.
+# Files that may be longer, each with its reason.
 LONGER = {
     'plugin-api/include/koordetector/plugin.h': 'the whole ABI in one header of C, mostly comments, for every language',
 }

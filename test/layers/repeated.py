@@ -35,7 +35,7 @@ class Source:
 
     def __init__(self, path, text):
         self.path = path
-        # A comment becomes as many line ends as it has, so that the numbers of lines stay.
+        # A comment is replaced by its line ends, so line numbers stay the same.
         code = COMMENT.sub(lambda m: m[0] if m[0].startswith('"') else '\n' * m[0].count('\n'), text)
         rows = [(number, ' '.join(line.split())) for number, line in enumerate(code.split('\n'), 1)]
         rows = [(number, line) for number, line in rows if not NO_LOGIC.fullmatch(line)]
@@ -62,7 +62,8 @@ def length_of(a, i, b, j):
 
 
 def pairs_of(sources):
-    """Yields (a, i, b, j, n): n lines from i of a are the n lines from j of b, as many as there are, and do not overlap."""
+    """Yields (a, i, b, j, n): n lines from i of a equal the n lines from j of b. Takes as many lines as possible, without
+    overlap."""
     places = collections.defaultdict(list)
     for source in sources:
         for first, run in source.runs():
@@ -70,7 +71,7 @@ def pairs_of(sources):
     for run_places in places.values():
         for (a, i), (b, j) in itertools.combinations(run_places, 2):
             if i and j and a.lines[i - 1] == b.lines[j - 1]:
-                continue  # part of a longer one
+                continue  # part of a longer repetition
             length = length_of(a, i, b, j)
             if a is not b or j - i >= LENGTH:
                 yield a, i, b, j, length

@@ -134,10 +134,10 @@ mod sizes {
 }
 '''
 
-# Each of these must show as a difference of abi.rs…
+# Each of these must be found as a difference of abi.rs.
 DAMAGE = [('u32 = 0x4b', 'u32 = 0x4c'), ('    pub n: u32,\n', ''), ('*const c_char', '*mut c_char'),
           ('*mut *const', '*mut'), ('-> koord_status', '-> u32'), ('== 24', '== 32')]
-# … and each of these must end generate_abi.py with an error.
+# Each of these must end generate_abi.py with an error.
 UNKNOWN = [('KOORD_MAGIC 0x4bu', 'KOORD_MAGIC (1u << 4)'), ('uint32_t n, type;', 'uint32_t n[2];'),
            ('uint32_t n, type;', 'uint32_t n : 4;'), ('uint32_t n, type;', 'union { int32_t n; } type;'),
            ('double *impl', 'float *impl'), ('double *impl', 'char *const *impl'), ('void *self)', 'void *)'),

@@ -20,12 +20,12 @@ NEW = re.compile(r'\bnew\s+[\w:<>]+$')
 
 
 def is_block(before):
-    """Whether a brace behind this text opens a block of statements."""
+    """Returns whether a brace after this text opens a block of statements."""
     return BLOCK.search(before[-120:].rstrip()) is not None
 
 
 def stands_behind_another(code, at):
-    """Whether what begins at `at` has a sibling before it in a braced list or in the arguments of `new`."""
+    """Returns whether the element that begins at `at` has a sibling before it in a braced list or in the arguments of `new`."""
     depth, siblings = 0, False
     for i in range(at - 1, -1, -1):
         character = code[i]

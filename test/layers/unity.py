@@ -13,7 +13,7 @@ import tempfile
 
 
 def sources_of(target):
-    """The C++ sources of a target, with the compiler and its arguments; nothing when there is one or none."""
+    """Returns the C++ sources of a target with the compiler and its arguments; nothing if it has fewer than two."""
     for group in target.get('target_sources', []):
         sources = [source for source in group.get('sources', []) if source.endswith('.cpp')]
         if group.get('language') == 'cpp' and len(sources) > 1:
@@ -27,7 +27,7 @@ def has_bpf(tree, target):
 
 
 def error_of(build, compiler, parameters, sources):
-    """Messages of the compiler about all sources as one; empty: it takes them."""
+    """Returns the compiler's messages about all sources as one; empty if it accepts them."""
     with tempfile.NamedTemporaryFile('w', suffix='.cpp', prefix='koord-test-unity-') as file:
         file.write(''.join(f'#include "{source}"\n' for source in sources))
         file.flush()

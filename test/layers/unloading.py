@@ -12,13 +12,13 @@ import tempfile
 
 UNLOADS = re.compile(r'\bdlclose\b|(?:\.|->)unload\s*\(')
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
-# boost's handle unloads in its destructor, so what keeps handles is made by new and has no owner.
+# Boost's handle unloads in its destructor, so the object that keeps handles is made by new and never destroyed.
 KEEPS_HANDLES = re.compile(r'\bdll::shared_library\s+\w+\s*;')
 NEVER_DESTROYED = re.compile(r'\bstatic\s+[\w:]+\s*&\s*\w+\s*=\s*\*\s*new\b')
 
 
 def code_of(path):
-    """Without comments and texts, each line where it was."""
+    """Returns the source without comments and string literals, with the same line numbers."""
     return COMMENT_OR_TEXT.sub(lambda match: '\n' * match.group().count('\n'), path.read_text(encoding='utf-8'))
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-be-resource on this machine's kernel: best-effort pods in a kubelet's directory of the test's own.
+// advisor-be-resource on this machine's kernel: best-effort pods in a separate kubelet directory of the test.
 #include <doctest/doctest.h>
 
 #include "core/base/cpu_set.hpp"
@@ -13,7 +13,7 @@ using koord::cgroup::Controller;
 
 namespace {
 
-// One pod with one container, as kind nests them: <test>/kubepods/besteffort/podu/c.
+// One pod with one container, nested as kind nests them: <test>/kubepods/besteffort/podu/c.
 struct Node {
   RealCgroup top{"be"};
   RealCgroup kubepods{top, "kubepods"}, besteffort{kubepods, "besteffort"}, pod{besteffort, "podu"},
@@ -65,7 +65,7 @@ TEST_CASE("the limit is the number of CPUs of the pods' containers, or the quota
   CHECK(milli(advisor, "real-limit") == 500.0);
 }
 
-TEST_CASE("the usage is what the pods have used between the ticks") {
+TEST_CASE("the usage is that of the pods between the ticks") {
   Node node;
   Burner burner(node.container);
   RealAdvisor advisor({});

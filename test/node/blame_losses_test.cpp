@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// No wait is lost silently on a full node: 250 cgroups of pods that switch some 40 times per ms. All that the programs
-// attribute and all that they count as lost is what the scheduler says of the same threads.
+// No wait may be lost silently on a full node: 250 cgroups of pods that switch about 40 times per ms. The waits that
+// the BPF programs attribute, plus those that they count as lost, must equal the scheduler's numbers for the same
+// threads.
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -42,7 +43,7 @@ using koord::test::eventually;
 using koord::test::RealCgroup;
 
 constexpr int kPods = 250;
-constexpr std::size_t kTokens = 100;  // pods that want a CPU at a time: 50 turns make waits of more than 1 ms
+constexpr std::size_t kTokens = 100;  // pods that want a CPU at the same time: 50 turns cause waits of more than 1 ms
 constexpr std::uint64_t kPasses = 200'000;
 constexpr long kTurnNs = 35'000;
 
@@ -64,7 +65,7 @@ struct Pipe {
   UniqueFd out, in;
 };
 
-// Waits by the kernel's own figures, or by ours.
+// Waits, as counted by the kernel or by the programs.
 struct Waits {
   std::uint64_t number = 0, ns = 0;
 
@@ -75,11 +76,11 @@ struct Waits {
   }
 };
 
-// A ring of pods, each with a process that takes a token, works for some microseconds, and passes it on.
+// A ring of pods. Each has a process that takes a token, works for some microseconds, and passes the token on.
 class Ring {
  public:
   Ring() : parent_("losses") {
-    koord::test::set_weight(parent_, 1000);  // before most that runs beside this test
+    koord::test::set_weight(parent_, 1000);  // preferred to most other load during this test
     for (int i = 0; i < kPods; ++i) pipes_.push_back(std::make_unique<Pipe>());
     for (std::size_t i = 0; i < kPods; ++i) {
       cgroups_.push_back(std::make_unique<RealCgroup>(parent_, "pod" + std::to_string(i)));
@@ -91,7 +92,8 @@ class Ring {
     }
   }
 
-  // Sends the tokens round until they have been passed on so often, and takes them out: no process waits then.
+  // Sends the tokens round until they have been passed on this many times, then removes them: afterwards no process
+  // waits.
   void turn(std::uint64_t passes) {
     shared_->left = static_cast<std::int64_t>(passes);
     const std::uint64_t end = shared_->taken_out + kTokens;
@@ -133,7 +135,7 @@ class Ring {
         ++shared_->taken_out;
       else if (::write(to, &token, 1) != 1)
         break;
-      ::sched_yield();  // it may have the next token already
+      ::sched_yield();  // the next token may already be there
     }
     ::_exit(0);
   }
@@ -156,10 +158,10 @@ class Ring {
   std::vector<std::unique_ptr<Pipe>> pipes_;
   std::vector<std::unique_ptr<RealCgroup>> cgroups_;
   std::vector<std::uint64_t> ids_;
-  std::vector<std::unique_ptr<ChildProcess>> processes_;  // end first
+  std::vector<std::unique_ptr<ChildProcess>> processes_;  // destroyed first, so the processes end first
 };
 
-// The figures of the programs.
+// The numbers of the programs.
 struct Counted {
   explicit Counted(CpuBlame& blame) { read(blame); }
 
@@ -191,7 +193,7 @@ struct Counted {
 void check_losses(std::uint32_t slots) {
   Ring ring;
   CpuBlame blame = must(CpuBlame::open(real_tree(), {}, slots));
-  ring.turn(4 * kPods);  // all are in their cgroups, and the programs have met them
+  ring.turn(4 * kPods);  // afterwards all processes are in their cgroups, and the programs have seen them
   Counted counted(blame);
   const Counted before = counted;
   std::vector<Waits> kernel_before;
@@ -220,7 +222,7 @@ void check_losses(std::uint32_t slots) {
     const Waits own =
         (now == counted.waits.end() ? Waits() : now->second) - (then == before.waits.end() ? Waits() : then->second);
     ours += own;
-    // It may have got the slot of a cgroup that has ended since.
+    // The pod may have got the slot of a cgroup that has ended since.
     if (then == before.waits.end())
       without_slot += {of_pod.number - std::min(own.number, of_pod.number), of_pod.ns - std::min(own.ns, of_pod.ns)};
   }
@@ -237,16 +239,16 @@ void check_losses(std::uint32_t slots) {
                         << " ms, to an unknown one " << double(unknown_ns) / 1e6 << " ms; on the whole node without a "
                         << "place " << double(unplaced_ns) / 1e6 << " ms");
   REQUIRE(kernel.number >= kPasses / 2);
-  // The number of waits.
+  // Number of waits.
   CHECK(ours.number + without_slot.number <= kernel.number);
   CHECK(ours.number + without_slot.number + lost >= kernel.number);
   CHECK(unassigned.number + lost >= without_slot.number);
-  // Their time.
+  // Time of the waits.
   const Waits of_pods_with_slot = kernel - without_slot;
   CHECK(double(ours.ns) <= 1.001 * double(of_pods_with_slot.ns));
   CHECK(double(ours.ns) >= (lost == 0 ? 0.999 : 0.99) * double(of_pods_with_slot.ns));
   if (without_slot.number > 100 * lost) CHECK(double(unassigned.ns) >= 0.99 * double(without_slot.ns));
-  // Their culprits.
+  // Time that is charged to culprits.
   CHECK(double(charged_ns) <= 1.001 * double(long_ns));
   CHECK(double(charged_ns + unplaced_ns) >= 0.999 * double(long_ns));
   CHECK(counted.slots_used <= counted.slots);

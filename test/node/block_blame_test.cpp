@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blame for waits behind requests of others on the real kernel, in situations in which the answer is known.
+// Blame for waits behind requests of other cgroups, on the real kernel, in situations with a known answer.
 #include <bpf/bpf.h>
 
 #include "bpf/include/latency_slots.h"
@@ -14,12 +14,12 @@ using koord::interference::Direction;
 
 namespace {
 
-// The time over `quiet_us` in parts of requests, for each of the victim's requests.
+// Returns the time above `quiet_us` that this part of the requests adds, per request of the victim.
 double excess_us(const BlockPart& part, double quiet_us, const BlockStream& victim) {
   return (double(part.ns) / 1000 - part.requests * quiet_us) / double(victim.latency.count);
 }
 
-// A map of the programs that this process has loaded.
+// Returns a BPF map that this process has created.
 int map_of_programs(const std::string& name) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int fd = std::stoi(entry.path().filename());
@@ -32,7 +32,7 @@ int map_of_programs(const std::string& name) {
   throw std::runtime_error("the programs have no map " + name);
 }
 
-// 0: none.
+// Returns the cgroup's slot; 0 without one.
 std::uint32_t slot_of(const Workload& workload) {
   std::uint32_t slot = 0;
   bpf_map_lookup_elem(map_of_programs("cgroup_slots"), &workload.id, &slot);
@@ -57,7 +57,7 @@ void set_entries(dev_t device, const block_blame_device& counts) {
   REQUIRE(bpf_map_update_elem(map_of_programs("devices"), &number, &counts, BPF_EXIST) == 0);
 }
 
-// Enters this many requests in flight of a cgroup, as the programs do; the device must be idle.
+// Adds this many requests in flight of a cgroup, as the programs do. The device must be idle.
 void count_in_flight(dev_t device, std::uint64_t slot, std::uint64_t n) {
   block_blame_device counts = entries_of(device);
   counts.entries[BLOCK_BLAME_CGROUPS - 1] = slot << 32 | n;
@@ -84,7 +84,7 @@ TEST_CASE("requests that find the device idle are charged to no other, and those
   observed.read();
   const BlockStream own = observed.of(crowd, Direction::read);
   MESSAGE("own " << own.own_requests << " of " << own.latency.count);
-  // The kernel leaves a program out that would interrupt itself.
+  // The kernel skips a program that would interrupt itself.
   CHECK(double(own.latency.count) >= 0.98 * 8 * kReads);
   CHECK(own.latency.count <= 8 * kReads);
   CHECK(own.own_requests > 0.05 * 8 * kReads);
@@ -105,7 +105,7 @@ TEST_CASE("a writer with more requests in flight is charged with more than anoth
     return observed.of(small, Direction::write).latency.count > 100;
   }));
   observed.forget();
-  // With pauses: seconds, in which the scheduler treats all equally.
+  // With pauses the test takes seconds, in which the scheduler treats all cgroups equally.
   victim.run([&] { transfer(file.path, O_RDONLY, kBlock, kReads, {0, 1'000'000}); });
   observed.read();
   const BlockStream all = observed.of(victim, Direction::read);
@@ -115,14 +115,14 @@ TEST_CASE("a writer with more requests in flight is charged with more than anoth
   MESSAGE("blame " << by_large.requests / by_small.requests << " : 1, in time "
                    << double(by_large.ns) / double(by_small.ns) << " : 1");
   CHECK(by_large.requests > by_small.requests);
-  // One that meets only requests of its own cgroup has an own part, too.
+  // A request that met only requests of its own cgroup also has a part for its own cgroup.
   const double known = by_all.requests + double(all.alone_requests);
   CHECK(known <= 1.001 * double(all.latency.count));
   CHECK(known + all.own_requests >= 0.99 * double(all.latency.count));
   CHECK(all.latency.count <= kReads);
   CHECK(double(all.latency.count) >= 0.9 * kReads);
   CHECK(by_all.ns <= all.latency.sum_ns);
-  CHECK(by_all.requests >= by_large.requests + by_small.requests);  // others of the machine use the disk, too
+  CHECK(by_all.requests >= by_large.requests + by_small.requests);  // other programs on the machine use the disk, too
 }
 
 TEST_CASE("a bulk writer is blamed with what it adds to the latency of a reader, a small stream with nearly nothing") {
@@ -131,7 +131,7 @@ TEST_CASE("a bulk writer is blamed with what it adds to the latency of a reader,
   Workload victim("victim"), bulk("bulk"), stream("stream");
   stream.start(1, [&] { transfer(file.path, O_WRONLY, kBlock, -1, {0, 20'000'000}); });
   Observed observed(file.device);
-  // Rounds, so that what others do to the disk meanwhile counts for both.
+  // In rounds, so other load on the disk affects both.
   std::vector<double> shares, small_shares;
   for (int round = 0; round < 7; ++round) {
     observed.forget();
@@ -150,7 +150,7 @@ TEST_CASE("a bulk writer is blamed with what it adds to the latency of a reader,
     const BlockStream harmed = observed.of(victim, Direction::read);
     const double blamed = excess_us(observed.by(victim, &bulk, Direction::read), quiet, harmed);
     const double small = excess_us(observed.by(victim, &stream, Direction::read), quiet, harmed);
-    // Without what others of the machine add meanwhile.
+    // Subtracts the delay that other programs on the machine cause.
     const double others = excess_us(observed.by(victim, nullptr, Direction::read), quiet, harmed) - blamed - small;
     const double truth = mean_us(harmed) - quiet - others;
     MESSAGE("quiet " << quiet << " us, true excess " << truth << " us, bulk " << blamed << " us, small " << small
@@ -202,7 +202,7 @@ TEST_CASE("a completion for which no request is counted leaves the number at zer
   Observed observed(disk->number());
   crowd.run([&] { transfer(disk->path(), O_RDONLY, kBlock, 1); });
   crowd.start(8, [&] { transfer(disk->path(), O_RDONLY, kBlock, kReads); });
-  // Again and again, some of them are in flight.
+  // Repeats this, so some requests are in flight.
   for (bool is_over = false; !is_over;) {
     is_over = crowd.processes[0]->wait(std::chrono::milliseconds(1)).has_value();
     if (!is_over) set_entries(disk->number(), {});

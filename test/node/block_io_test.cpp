@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-block-io on this machine's kernel: direct reads and writes of a known size on a loop device are counted to
-// the byte and to the operation, for the cgroup that made them and for no other.
+// advisor-block-io on this machine's kernel: direct reads and writes of a known size on a loop device must be counted
+// exactly, in bytes and operations, and only for the cgroup that made them.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <linux/loop.h>
@@ -23,11 +23,11 @@ using koord::cgroup::Controller;
 
 namespace {
 
-constexpr std::size_t kBlock = 4096;  // small enough that the kernel never splits one
+constexpr std::size_t kBlock = 4096;  // small enough that the kernel never splits a request
 constexpr int kWrites = 300, kReads = 200;
 constexpr off_t kFileBytes = 4 << 20;
 
-// A loop device over a file of the test; detached and removed with the object.
+// A loop device over a file of the test. Detached and removed with the object.
 class LoopDevice {
  public:
   LoopDevice() {
@@ -59,13 +59,13 @@ class LoopDevice {
   bool attached_ = false;
 };
 
-// On v1 kernels count only in cgroups with a limit. This limit is too high to have an effect.
+// v1 kernels count only in cgroups with a limit. This limit is too high to have an effect.
 void make_v1_count(const RealCgroup& cgroup, const LoopDevice& loop) {
   const std::string file = cgroup.path(Controller::blkio) + "/blkio.throttle.write_bps_device";
   if (::access(file.c_str(), W_OK) == 0) REQUIRE(koord::write_value(file, loop.number() + " 1000000000000"));
 }
 
-// In the cgroup, each call one block; ends with status 0 when all were done.
+// Makes direct I/O in the cgroup, one block per call. Exits with status 0 if all calls succeeded.
 void do_direct_io(const RealCgroup& cgroup, const LoopDevice& loop) {
   cgroup.add_process(::getpid());
   const int device = ::open(("/dev/" + loop.name()).c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
@@ -96,7 +96,7 @@ TEST_CASE("direct reads and writes of a loop device are counted exactly, and for
   const auto value = [&](const char* metric, const RealCgroup& cgroup) {
     return advisor.value(metric, cgroup, {{"device", loop.name()}, {"device_number", loop.number()}});
   };
-  // v2 sums its counters up when it is asked, v1 at once.
+  // v2 adds up its counters when they are read, v1 at once.
   CHECK(eventually([&] {
     advisor.tick();
     return value("container_block_reads_total", busy).value_or(0) >= kReads;

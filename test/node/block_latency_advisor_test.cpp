@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-block-latency as it is installed, on this machine's kernel: the requests and bytes that a container sent to a
-// disk are the ones it has on /metrics.
+// The installed advisor-block-latency on this machine's kernel: a container has on /metrics the requests and bytes that
+// it sent to a disk.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>

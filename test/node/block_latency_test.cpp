@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block latency on the real kernel, from each source: on a loop device of its own the requests, their bytes and their
-// time are what the test itself did and measured.
+// Block latency on the real kernel, from each source: on a separate loop device the requests, bytes and time must equal
+// those of the test.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -53,7 +53,7 @@ constexpr auto kPatience = std::chrono::seconds(60);
 CgroupTree real_tree() { return must(CgroupTree::find("blkio", "/sys/fs/cgroup", "/proc")); }
 std::uint64_t id_of(const RealCgroup& cgroup) { return must(real_tree().directory(cgroup.dir())).id; }
 
-// Bypasses the page cache, one request for each block.
+// Transfers without the page cache, with one request per block.
 void transfer(const LoopDisk& disk, int flags, std::uint64_t blocks) {
   const UniqueFd fd(::open(disk.path().c_str(), flags | O_DIRECT | O_CLOEXEC));
   if (!fd) ::_exit(1);
@@ -70,7 +70,7 @@ struct Own {
   std::atomic<std::uint64_t> elapsed_ns{0};
 };
 
-// Does the work as a process in the cgroup and gives how long it took there.
+// Runs the work as a process in the cgroup. Returns how long it took there.
 std::uint64_t elapsed_in(const RealCgroup& cgroup, const std::function<void()>& work) {
   void* memory = ::mmap(nullptr, sizeof(Own), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   REQUIRE(memory != MAP_FAILED);
@@ -88,7 +88,7 @@ std::uint64_t elapsed_in(const RealCgroup& cgroup, const std::function<void()>& 
   return elapsed;
 }
 
-// A disk and a probe, or nothing after a loud line.
+// A disk and a probe; if one is unavailable, prints a line and stays without them.
 struct BlockLatencyFixture {
   explicit BlockLatencyFixture(std::string_view source, std::uint32_t slots = 0) : disk(LoopDisk::attach(kDiskSize)) {
     BlockOptions options;
@@ -97,7 +97,7 @@ struct BlockLatencyFixture {
     auto opened = BlockLatencyProbe::open(real_tree(), options);
     if (opened) probe = std::move(*opened);
     if (opened) return;
-    // Without types of its own a kernel is let off; any other must take the programs.
+    // A kernel without BTF is skipped. Every other kernel must accept the programs.
     if (::access("/sys/kernel/btf/vmlinux", R_OK) == 0) throw std::runtime_error(opened.error().message());
     std::printf("SKIPPED: %s\n", opened.error().message().c_str());
   }
@@ -111,8 +111,8 @@ struct BlockLatencyFixture {
     const auto found = requests.devices.find({major(number) << 20 | minor(number)});
     return found == requests.devices.end() ? OperationTotals{} : found->second.of(operation);
   }
-  // Reads block by block until one is the cgroup's, and no more than that one. The kernel charges the parent while it
-  // has no memory at hand for what it keeps of a new cgroup and a disk (blkg_lookup_create, GFP_NOWAIT).
+  // Reads block by block until exactly one is counted for the cgroup. The kernel charges the parent cgroup as long as
+  // it cannot allocate its data for a new cgroup and a disk (blkg_lookup_create, GFP_NOWAIT).
   bool comes_to_know(const RealCgroup& cgroup) {
     for (int attempt = 0; attempt < 10; ++attempt) {
       elapsed_in(cgroup, [&] { transfer(*disk, O_RDONLY, 1); });
@@ -143,7 +143,7 @@ void check_known_answer(std::string_view source) {
   CHECK(read.requests == kRequests);
   CHECK(read.bytes == kRequests * kBlock);
   CHECK(read.device_ns > 0);
-  CHECK(read.device_ns + read.queue_ns <= read_ns);  // one after the other
+  CHECK(read.device_ns + read.queue_ns <= read_ns);  // the two follow each other
   CHECK(written.requests == 2 * kRequests);
   CHECK(written.bytes == 2 * kRequests * kBlock);
   CHECK(written.device_ns + written.queue_ns <= write_ns);
@@ -188,7 +188,7 @@ TEST_CASE("a removed cgroup is reported once with its last totals, from raw_trac
   check_reuse("raw_tracepoint");
 }
 
-TEST_CASE("a slot comes to its next cgroup without the totals of the one before") {
+TEST_CASE("the next cgroup gets a slot without the totals of the last cgroup") {
   BlockLatencyFixture fixture("btf_tracepoint", 16);
   if (!fixture.works()) return;
   for (int i = 0; i < 40; ++i) {
@@ -200,7 +200,7 @@ TEST_CASE("a slot comes to its next cgroup without the totals of the one before"
     elapsed_in(container, [&] { transfer(*fixture.disk, O_RDONLY, 3); });
     const Reading reading = must(fixture.probe->read());
     fixture.windows.advance(reading);
-    // A request that the program did not see is counted as missed.
+    // A request that the program did not see counts as missed.
     const std::uint64_t missed = reading.lost_begins + reading.missed_events - lost;
     const std::uint64_t requests = fixture.on_disk(container, Operation::read).requests;
     CHECK(requests <= 3);
@@ -209,7 +209,7 @@ TEST_CASE("a slot comes to its next cgroup without the totals of the one before"
 }
 
 TEST_CASE("requests for which no slot was free are the node's, and counted") {
-  BlockLatencyFixture fixture("btf_tracepoint", 2);  // one of them is the unassigned
+  BlockLatencyFixture fixture("btf_tracepoint", 2);  // one of them is for unassigned requests
   if (!fixture.works()) return;
   RealCgroup first("first"), second("second");
   for (const RealCgroup* cgroup : {&first, &second})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Latencies as bpf/block_blame measures them beside those that a client sees.
+// Compares the latencies that bpf/block_blame measures with those that a client sees.
 #include <sys/mman.h>
 
 #include <chrono>
@@ -12,14 +12,14 @@ using koord::interference::Direction;
 
 namespace {
 
-// Seconds for which this thread waited for a CPU.
+// Returns the seconds that this thread waited for a CPU.
 double waited_for_cpu() {
   double ran_ns = 0, waited_ns = 0;
   std::ifstream("/proc/thread-self/schedstat") >> ran_ns >> waited_ns;
   return waited_ns / 1e9;
 }
 
-// Means in us.
+// Mean times in us.
 struct ReadTimes {
   double seen = 0, without_waits_for_cpu = 0;
 };
@@ -53,7 +53,7 @@ void check_latency_of_client(Observed& observed, Workload& bulk, const std::stri
   MESSAGE("the client sees " << times.seen << " us, without waits for a CPU " << times.without_waits_for_cpu
                              << " us, measured are " << measured << " us of "
                              << observed.of(client, Direction::read).latency.count);
-  // A client also waits until it is woken. Some waits for a CPU are part of a latency, some are not.
+  // A client also waits for its wake-up. Some waits for a CPU are part of a latency, some are not.
   CHECK(measured >= 0.25 * times.without_waits_for_cpu);
   CHECK(measured <= 1.01 * times.seen);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workloads that use block devices, and what the programs of bpf/block_blame count of them.
+// Workloads that use block devices, and the numbers that bpf/block_blame counts for them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ constexpr int kReads = 2000;
 
 inline CgroupTree real_tree() { return must(CgroupTree::find("blkio", "/sys/fs/cgroup", "/proc")); }
 
-// Bypasses the page cache, one request for each block.
+// Transfers without the page cache, with one request per block.
 inline void transfer(const std::string& path, int flags, std::size_t block, int n, timespec pause = {}) {
   const UniqueFd fd(::open(path.c_str(), flags | O_DIRECT | O_CLOEXEC));
   void* buffer = std::aligned_alloc(kBlock, block);
@@ -84,7 +84,7 @@ struct Workload {
   std::vector<std::unique_ptr<ChildProcess>> processes;
 };
 
-// All that was read since the begin.
+// Everything that was read since the start.
 class Observed {
  public:
   explicit Observed(dev_t device) : device_(number_of(device)), blame_(must(BlockBlame::open(real_tree()))) {}
@@ -112,7 +112,7 @@ class Observed {
     }
     return sum;
   }
-  // Null: all culprits.
+  // Null: all culprits together.
   BlockPart by(const Workload& victim, const Workload* culprit, Direction direction) const {
     return culprit ? by(victim, std::optional(culprit->id), direction) : by(victim, std::nullopt, direction);
   }
@@ -140,7 +140,7 @@ inline double mean_us(const BlockStream& stream) {
   return double(stream.latency.sum_ns) / 1000 / double(std::max<std::uint64_t>(1, stream.latency.count));
 }
 
-// A file on a disk of this machine, with its device; nothing where no disk holds files.
+// A file on a disk of this machine, with its device; empty if no disk holds files.
 struct DiskFile {
   DiskFile() {
     path = "/var/tmp/koord-test-blame-" + std::to_string(::getpid());
@@ -149,7 +149,7 @@ struct DiskFile {
     if (!fd || ::fstat(fd.get(), &status) != 0 || major(status.st_dev) == 0) return;
     device = status.st_dev;
     std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(kBlock, kBulk), &std::free);
-    std::memset(block.get(), 1, kBulk);  // unwritten parts of a file are read without the disk
+    std::memset(block.get(), 1, kBulk);  // reads of unwritten parts of a file do not use the disk
     for (std::uint64_t at = 0; at < kDiskSize; at += kBulk)
       if (::pwrite(fd.get(), block.get(), kBulk, static_cast<off_t>(at)) != static_cast<ssize_t>(kBulk)) device = 0;
   }

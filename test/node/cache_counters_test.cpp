@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counters of the verdicts about caches, on cgroups of the real kernel. Software events stand for hardware events,
-// so that the way from the kernel to a window runs on machines without a PMU: time for cycles and for instructions,
-// page faults for misses.
+// The counters for verdicts about caches, on cgroups of the real kernel. Software events replace hardware events, so
+// the path from the kernel to a window also runs on machines without a PMU: time replaces cycles and instructions, page
+// faults replace misses.
 #include <doctest/doctest.h>
 #include <perfmon/pfmlib.h>
 #include <sys/resource.h>
@@ -30,7 +30,7 @@ using koord::interference::PerfCounters;
 const EventSettings kSoftwareEvents = {.cycles = "PERF_COUNT_SW_TASK_CLOCK",
                                        .instructions = "PERF_COUNT_SW_CPU_CLOCK",
                                        .llc_misses = "PERF_COUNT_SW_PAGE_FAULTS"};
-constexpr double kSeconds = 5;  // length of a window, as it is given to the reader
+constexpr double kSeconds = 5;  // length of a window, as passed to the reader
 
 std::unique_ptr<PerfCounters> software_counters(const PerfCounters::Limits& limits = {}) {
   return must(PerfCounters::open(NodeRoots(), limits, kSoftwareEvents));
@@ -139,7 +139,7 @@ TEST_CASE("with the events of the agent this machine counts, or is refused with 
 }
 
 int main(int argc, char** argv) {
-  // Asked here, so that a machine that is given this program is given the library as well, which is loaded by name.
+  // Called here, so that a copy of this program for another machine includes the library, which is loaded by name.
   std::printf("libpfm4 %d.%d\n", PFM_MAJ_VERSION(pfm_get_version()), PFM_MIN_VERSION(pfm_get_version()));
   const auto skip = [](const std::string& why) {
     std::printf("SKIPPED: %s\n", why.c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader against this machine's kernel, on cgroups made for it. Needs root.
+// The cgroup reader on cgroups of this machine's kernel. Needs root.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ std::int64_t cpu_ns() {
   return used.tv_sec * 1'000'000'000 + used.tv_nsec;
 }
 
-// A child process that uses so much CPU time once it is in the cgroup, and has ended.
+// Runs a child process in the cgroup that uses this much CPU time and ends.
 void burn_in(const RealCgroup& cgroup, std::int64_t nanoseconds) {
   pid_t child = ::fork();
   if (child == 0) {
@@ -118,10 +118,10 @@ TEST_CASE("memory of a NUMA node is counted with the cgroups inside, and all nod
   Keys keys = {"anon N0", "unevictable N0", "anon N1", "unevictable N1"};
   Result<Handle> numa = reader.open(pod.dir(), "memory.numa_stat", keys);
   REQUIRE_MESSAGE(numa, numa.error().message());
-  // Other memory of the process, and the addition of huge pages.
+  // Allows for other memory of the process, and for huge pages.
   const double least = 0.9 * kBytes, most = 2.0 * kBytes;
   double of_nodes = 0, of_stat = 0;
-  // The kernel adds up what the CPUs counted from time to time.
+  // The kernel adds up the counts of its CPUs periodically.
   const bool agreed = koord::test::eventually([&] {
     Values values(keys.size());
     if (!reader.read(*numa, values)) return false;
@@ -152,7 +152,7 @@ TEST_CASE("memory.events counts hits of a limit, and processes killed for it") {
 }
 
 TEST_CASE("a removed cgroup is gone for its handles, also when one of its name is made again") {
-  // Its files are kept, or its directories, or neither.
+  // With kept files, with kept directories only, and with neither.
   const std::pair<std::size_t, std::size_t> kKept[] = {{1000, 1000}, {0, 1000}, {0, 0}};
   for (const auto& [files, directories] : kKept) {
     Reader reader(layout(), real_clock, {.kept_files = files, .kept_directories = directories});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-cold-memory with DAMON of this machine's kernel: a large file that was written and left alone becomes cold
-// page cache, which is never more than all inactive page cache. DAMON is reset at the end.
+// advisor-cold-memory with DAMON of this machine's kernel: a large file that is written and not used again becomes cold
+// page cache. Cold page cache is never more than all inactive page cache. DAMON is reset at the end.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ double meminfo_bytes(const char* key) {
   return at == std::string::npos ? 0 : std::strtod(text.c_str() + at + std::string(key).size() + 2, nullptr) * 1024;
 }
 
-// In the page cache of a real disk: a memory file system's is not page cache that could be reclaimed.
+// A file on a real disk: pages of a memory file system are not reclaimable page cache.
 class CachedFile {
  public:
   CachedFile() {
@@ -65,14 +65,14 @@ TEST_CASE("page cache that is left alone becomes cold, and no more of it than th
     CHECK(kdamonds() == "1");
     double cold = 0;
     const auto is_measured = [&] {
-      advisor.host().clock().advance(std::chrono::seconds(2));  // each tick reads it again
+      advisor.host().clock().advance(std::chrono::seconds(2));  // each tick reads the file again
       advisor.tick();
       cold = advisor.host().value("node_memory_cold_page_size").value_or(0);
       return cold > 0.5 * kFileBytes;
     };
     CHECK(eventually(is_measured, std::chrono::seconds(180)));
-    // With five standard errors of the estimate. Not against the inactive part alone: others move pages between the
-    // lists.
+    // With five standard errors of the estimate. Not compared with the inactive part alone, because other programs move
+    // pages between the lists.
     const double page_cache = meminfo_bytes("Inactive(file)") + meminfo_bytes("Active(file)");
     CHECK(cold <= page_cache + 5 * meminfo_bytes("MemTotal") / 2 / 128);
     CHECK(advisor.host().value("node_memory_with_hot_page_usage").value_or(-1) > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blame for waits on the real kernel, in situations in which the answer is known.
+// Blame for waits for a CPU, on the real kernel, in situations with a known answer.
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -56,7 +56,7 @@ int first_cpu() {
   while (true) asm volatile("");
 }
 
-// 100 is the kernel's default.
+// Sets the weight. The kernel's default is 100.
 void set_weight(const RealCgroup& cgroup, int weight) {
   const std::string directory = real_tree().path(cgroup.dir());
   const bool is_v2 = real_tree().hierarchy_id() == 0;
@@ -64,7 +64,7 @@ void set_weight(const RealCgroup& cgroup, int weight) {
                           std::to_string(is_v2 ? weight : weight * 1024 / 100)));
 }
 
-// Goes before all that runs beside this test.
+// A parent cgroup that is preferred to everything else during this test.
 struct Parent : RealCgroup {
   Parent() : RealCgroup("blame") { set_weight(*this, 10'000); }
 };
@@ -86,10 +86,10 @@ struct Workload {
       spin();
     });
   }
-  // Numbers of the first process's schedstat.
+  // Return numbers of the first process' schedstat.
   std::uint64_t delay_ns() const { return schedstat(1); }
   std::uint64_t turns() const { return schedstat(2); }
-  // From the kernel's own statistics.
+  // Returns the kernel's own statistics.
   std::uint64_t throttled_ns() const {
     const std::string stat = must(koord::read_file(real_tree().path(cgroup.dir()) + "/cpu.stat"));
     for (std::string_view name : {"throttled_time ", "throttled_usec "})
@@ -110,7 +110,7 @@ struct Workload {
   std::vector<std::unique_ptr<ChildProcess>> processes;
 };
 
-// All that was read since the begin.
+// Everything that was read since the start.
 class Observed {
  public:
   Observed() : blame_(must(CpuBlame::open(real_tree()))) {}
@@ -121,7 +121,7 @@ class Observed {
     for (const auto& cgroup : reading.times.cgroups) times_[cgroup.cgroup] = cgroup.total;
     CHECK(reading.unplaced_ns == 0);
   }
-  // Until threads of the cgroup have waited so long.
+  // Waits until threads of the cgroup have waited this long.
   void until_waited(const Workload& victim, std::uint64_t ns) {
     REQUIRE(eventually([&] {
       read();
@@ -165,7 +165,7 @@ class Observed {
 
 }  // namespace
 
-TEST_CASE("two that run three to one are blamed three to one") {
+TEST_CASE("two containers that run three to one are blamed three to one") {
   const Parent parent;
   Workload victim(parent, "victim"), strong(parent, "strong"), weak(parent, "weak");
   set_weight(strong.cgroup, 300);
@@ -203,7 +203,7 @@ TEST_CASE("time that a cgroup's own quota takes is throttled time, and blamed on
   observed.read();
   const double kernel = double(limited.throttled_ns()), ours = double(observed.times(limited).throttled);
   MESSAGE("throttled " << ours / 1e6 << " ms, the kernel says " << kernel / 1e6 << " ms");
-  // The process may have ended throttled: at most a period.
+  // The process may have ended while throttled, which is at most one period.
   CHECK(ours <= 1.01 * kernel);
   CHECK(ours >= 0.99 * kernel - 100e6);
   CHECK(double(observed.all(limited)) < 0.05 * ours);
@@ -223,12 +223,12 @@ TEST_CASE("the shares of a quota and of a neighbour are separate") {
                  << double(observed.times(limited).throttled) / 1e6 << " ms");
   CHECK(waited >= 0.95 * all);
   CHECK(observed.times(limited).throttled > kSecond);
-  // Both compete for a fifth of the CPU that one of them may have: it waits about as long as it runs, never as long as
-  // it is throttled.
+  // Both compete for a fifth of the CPU, the quota of one of them. Its wait is about as long as its run time, but much
+  // shorter than its throttled time.
   CHECK(double(observed.times(limited).wait) < 2 * double(observed.times(limited).run));
 }
 
-TEST_CASE("two that alternate thousands of times in one wait are blamed, and not forgotten") {
+TEST_CASE("two containers that alternate thousands of times in one wait are both blamed") {
   const Parent parent;
   Workload victim(parent, "victim"), ping(parent, "ping"), pong(parent, "pong");
   set_weight(victim.cgroup, 1);
@@ -286,7 +286,7 @@ TEST_CASE("a thread that starves is blamed on the one that runs, second by secon
   for (int window = 0; window < 3; ++window) {
     const std::uint64_t before = observed.by(victim, hog), excess = observed.times(victim).excess[2];
     const auto begin = std::chrono::steady_clock::now();
-    // Waits count up to the clock of the run queue, which is up to a tick old.
+    // Waits are counted up to the clock of the run queue, which may be one tick old.
     observed.until_waited(victim, observed.all(victim) + kSecond / 2);
     const auto passed = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
     MESSAGE("blamed " << double(observed.by(victim, hog) - before) / 1e6 << " ms in " << double(passed) / 1e6 << " ms");
@@ -296,7 +296,7 @@ TEST_CASE("a thread that starves is blamed on the one that runs, second by secon
   }
   WARN(victim.turns() == turns);  // all of that was one wait
   CHECK(observed.unexplained(victim) < 0.02);
-  // When it ends nothing is counted twice: all waits are what the kernel says.
+  // At the end of the wait no time is counted twice: all waits equal those of the kernel.
   hog.processes.clear();
   REQUIRE(eventually([&] { return victim.turns() > turns; }));
   observed.read();
@@ -306,7 +306,7 @@ TEST_CASE("a thread that starves is blamed on the one that runs, second by secon
   CHECK(ours >= 0.95 * kernel - 20e6);
 }
 
-TEST_CASE("waits add up to what the kernel says of the threads") {
+TEST_CASE("the sum of the waits equals the kernel's value for the threads") {
   const Parent parent;
   Workload victim(parent, "victim"), hog(parent, "hog");
   Observed observed;
@@ -314,7 +314,8 @@ TEST_CASE("waits add up to what the kernel says of the threads") {
   victim.spin_on(cpu);
   hog.spin_on(cpu);
   observed.until_waited(victim, 2 * kSecond);
-  // The kernel's figure has waits that have ended, ours also the last one; it is read between two readings of ours.
+  // The kernel's number contains waits that have ended; ours also contains the current one. The kernel's number is read
+  // between two of ours.
   observed.read();
   const std::uint64_t least = observed.times(victim).wait;
   const std::uint64_t kernel = victim.delay_ns();

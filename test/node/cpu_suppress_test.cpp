@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-suppress' intents enforced on this kernel, beside a real load: the kernel has the decided values, and off
-// leaves every file as it was. Nothing depends on time: with a threshold of 0 best-effort pods get the minimum, however
-// busy the machine is. Needs root.
+// qos-cpu-suppress' intents enforced on this kernel, beside a real load: the kernel has the decided values, and after
+// off every file is as before. The results do not depend on time: with a threshold of 0 best-effort pods get the
+// minimum, however busy the machine is. Needs root.
 #include <doctest/doctest.h>
 
 #include "core/base/cpu_set.hpp"
@@ -19,7 +19,7 @@ struct CpuSuppressFixture {
   CpuSuppressFixture() { pods.set_shares(pods.besteffort, 2); }  // as a kubelet does
   ~CpuSuppressFixture() { pods.batch.end_processes(); }
 
-  // Decided, read back from the kernel, switched off, on again, and ended.
+  // Checks that a value is decided and read back from the kernel, switched off and on again, and reverted at the end.
   void comes_and_goes(Policy policy, const RealCgroup& where, std::string_view knob, const std::string& wanted) {
     before = pods.knobs();
     {
@@ -52,14 +52,13 @@ TEST_CASE_FIXTURE(CpuSuppressFixture,
 }
 
 TEST_CASE_FIXTURE(CpuSuppressFixture, "cpuset confines best-effort pods, and off leaves every file as it was") {
-  if (pods.cpus() < 2 || pods.is_v2()) return;  // nothing to confine to; the next one
+  if (pods.cpus() < 2 || pods.is_v2()) return;  // no smaller set exists; for v2 see the next test
   comes_and_goes(Policy::cpuset, pods.batch, "cpuset.cpus", least);
 }
 
-// The kernel takes no set away from a cgroup with tasks in it.
-TEST_CASE_FIXTURE(
-    CpuSuppressFixture,
-    "v2: off gives a confined class all CPUs, and leaves every file as it was when its tasks have ended") {
+// The kernel does not clear the cpuset of a cgroup with tasks.
+TEST_CASE_FIXTURE(CpuSuppressFixture,
+                  "v2: off gives a confined class all CPUs; after its tasks have ended every file is as before") {
   if (pods.cpus() < 2 || !pods.is_v2()) return;
   before = pods.knobs();
   SuppressRig rig(pods, Policy::cpuset, 0);
@@ -70,7 +69,7 @@ TEST_CASE_FIXTURE(
   const std::string all = pods.read(pods.top, "cpuset.cpus.effective");
   CHECK(pods.read(pods.batch, "cpuset.cpus.effective") == all);
   const std::string now = pods.read(pods.besteffort, "cpuset.cpus");
-  CHECK((now.empty() || now == all));  // newer kernels may take it away
+  CHECK((now.empty() || now == all));  // newer kernels may clear it
   pods.batch.end_processes();
   eventually([&] { return rig.off(), changes(before, pods.knobs()).empty(); }, std::chrono::minutes(1));
   CHECK(changes(before, pods.knobs()) == "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EnforcedStrategy: a strategy's .so on the host's real services, with its intents written to this machine's kernel as
-// by an agent in the mode `enforce`. The test advances times; the kernel's go on by themselves.
+// EnforcedStrategy: a strategy's shared object with the host's real services. Its intents are written to this machine's
+// kernel as by an agent in the mode `enforce`. The test advances the host's clock; the kernel's clock is the real one.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -35,10 +35,10 @@ class EnforcedStrategy {
                    [this](std::vector<knob::IntentResult> results) { results_ = std::move(results); });
     CHECK(strategy_.on_applied(results_) == KOORD_OK);
   }
-  // No strategy proposes anything any more.
+  // Ends all proposals of the strategy.
   void stop() { governor_.stop(); }
 
-  // The result of the intent for this knob of this cgroup in the last round; nothing: no intent.
+  // Returns the result of the intent for this knob and cgroup in the last round; nullopt without an intent.
   std::optional<knob::IntentResult> result_of(std::string_view knob, const RealCgroup& cgroup) const {
     const auto found = std::find_if(results_.begin(), results_.end(), [&](const knob::IntentResult& r) {
       return r.knob == knob && r.cgroup_dir == cgroup.dir();
@@ -56,8 +56,8 @@ class EnforcedStrategy {
   std::vector<knob::IntentResult> results_;
 };
 
-// The main() of such a test. The strategy's .so is the first argument, and goes to `shared_object`; skips if no cgroups
-// can be made.
+// The main function of such a test. The first argument is the strategy's shared object, which is stored in
+// `shared_object`. Skips if no cgroups can be made.
 inline int run_with_strategy(int argc, char** argv, std::string& shared_object) {
   if (auto why = RealCgroup::unavailable()) {
     std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-host-application on this machine's kernel: an application that a NodeSLO names has the memory that
-// it has touched, and ends with its cgroup.
+// advisor-host-application on this machine's kernel: an application that a NodeSLO names has the memory that it has
+// touched, and ends with its cgroup.
 #include <doctest/doctest.h>
 
 #include "test/node/kernel_counters.hpp"

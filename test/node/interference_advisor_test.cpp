@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-interference as it is installed, on this machine's kernel: a service beside a hog on one CPU.
+// The installed advisor-interference on this machine's kernel: a service and a hog on one CPU.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -19,9 +19,9 @@ std::optional<std::string> why_not() {
 
 TEST_CASE("a service beside a hog is interfered with, by the hog, until that ends") {
   const RealCgroup parent("interference");
-  set_weight(parent, 10'000);  // before all that runs beside this test
+  set_weight(parent, 10'000);  // preferred to everything else during this test
   const RealCgroup service(parent, "service"), hog(parent, "hog");
-  set_weight(hog, 400);  // the service's share is less than it wants
+  set_weight(hog, 400);  // the service gets less than it needs
   const koord::metric::Labels interfered = {{"resource", "cpu"}, {"kind", "interfered"}};
   RealAdvisor advisor({&service, &hog});
   const auto serving = start_in(service, serve);
@@ -45,15 +45,15 @@ TEST_CASE("a service beside a hog is interfered with, by the hog, until that end
   auto spinning = start_in(hog, spin);
   REQUIRE(collect_until(advisor, [&] { return has_verdict() && waited("others") > 0.2; }));
   CHECK(advisor.value("container_held_up_ratio", service, {{"resource", "cpu"}, {"over", "1ms"}}).value_or(0) > 0.01);
-  // A virtual machine's own host may stop a CPU for a while.
+  // The host of a virtual machine may stop a CPU for some time.
   CHECK(waited("unexplained") - before_hog < 0.25 * waited("others"));
 
   spinning.reset();
-  advisor.tick();  // has the hog's last waits
+  advisor.tick();  // includes the last waits behind the hog
   const double by_hog = waited("others");
   const auto for_machine = [&] { return waited("outside") + waited("kernel"); };
   const double before = for_machine();
-  // On a machine that is busy with other work, the service waits for that.
+  // On a machine that is busy with other work, the service waits for that work.
   CHECK(collect_until(advisor, [&] { return !has_verdict() || for_machine() > before + 0.05; }));
   CHECK(waited("others") < by_hog + 0.05);
 }
@@ -75,7 +75,7 @@ TEST_CASE("settings that do not fit are named, with their value and what is expe
 
 TEST_CASE("a container that its own quota throttles is at fault itself") {
   const RealCgroup limited("limited");
-  set_weight(limited, 10'000);  // before all that runs beside this test
+  set_weight(limited, 10'000);  // preferred to everything else during this test
   limited.limit_cpu(0.2);
   RealAdvisor advisor({&limited});
   const auto spinning = start_in(limited, spin);
@@ -88,7 +88,7 @@ TEST_CASE("a container that its own quota throttles is at fault itself") {
 
 TEST_CASE("a container has a verdict that names its sibling if that uses up the quota of their pod") {
   const RealCgroup pod("shared");
-  set_weight(pod, 10'000);  // before all that runs beside this test
+  set_weight(pod, 10'000);  // preferred to everything else during this test
   const RealCgroup victim(pod, "victim"), sibling(pod, "sibling");
   pod.limit_cpu(0.4);
   RealAdvisor advisor({&victim, &sibling});
@@ -104,6 +104,6 @@ TEST_CASE("a container has a verdict that names its sibling if that uses up the 
     if (event.why.starts_with(victim.dir() + ": shared-parent")) text = event.why;
   }
   CHECK(text.find("waited for " + sibling.dir()) != std::string::npos);
-  // The sibling used the quota up itself.
+  // The sibling used up the quota itself.
   CHECK(collect_until(advisor, [&] { return verdict(sibling, "self-quota") == 1.0; }));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-interference as it is installed, on this machine's kernel: containers that are held up by block I/O or lose
-// their memory, with the culprit known.
+// The installed advisor-interference on this machine's kernel: containers that wait for block I/O or lose their memory,
+// with a known culprit.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -52,7 +52,7 @@ bool has_verdict(const RealAdvisor& advisor, const RealCgroup& victim, const cha
   return advisor.value("container_interference", victim, {{"resource", resource}, {"kind", kind}}) == 1.0;
 }
 
-// The last verdict about the victim and the resource; empty: none.
+// Returns the last verdict about the victim and the resource; empty without one.
 std::string verdict(RealAdvisor& advisor, const RealCgroup& victim, const std::string& resource) {
   std::string last;
   for (const auto& event : advisor.host().events())
@@ -68,7 +68,7 @@ bool names_first(const std::string& verdict, const RealCgroup& culprit) {
 
 std::string sample_path() { return "/var/tmp/koord-test-interference-" + std::to_string(::getpid()); }
 
-// One block after the other, beside the page cache.
+// Transfers one block after another, without the page cache.
 [[noreturn]] void transfer(const std::string& path, int flags, std::size_t block, std::chrono::microseconds pause) {
   constexpr std::uint64_t kSize = 32 * kMiB;
   const UniqueFd fd(::open(path.c_str(), flags | O_DIRECT | O_CLOEXEC));
@@ -83,7 +83,7 @@ std::string sample_path() { return "/var/tmp/koord-test-interference-" + std::to
   }
 }
 
-// The mean of 200 reads of one page, in ms, measured by an ordinary process.
+// Returns the mean time of 200 reads of one page, in ms, as an ordinary process measures it.
 double read_ms(const std::string& path) {
   constexpr int kReads = 200;
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
@@ -106,7 +106,7 @@ bool make_disk_file(const std::string& path) {
 
 // ---- memory
 
-// Reads pages at random places, through the page cache.
+// Reads pages at random offsets through the page cache.
 [[noreturn]] void read_at_random(const LoopDisk& disk, std::uint64_t bytes, std::chrono::microseconds pause) {
   const UniqueFd fd(::open(disk.path().c_str(), O_RDONLY | O_CLOEXEC));
   ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_RANDOM);
@@ -119,7 +119,7 @@ bool make_disk_file(const std::string& path) {
   }
 }
 
-// Reads a disk from begin to end again and again, through the page cache.
+// Reads a disk from its start to its end repeatedly, through the page cache.
 [[noreturn]] void stream(const LoopDisk& disk, std::uint64_t bytes) {
   const UniqueFd fd(::open(disk.path().c_str(), O_RDONLY | O_CLOEXEC));
   std::string block(64 * kPage, ' ');
@@ -127,7 +127,7 @@ bool make_disk_file(const std::string& path) {
     if (::pread(fd.get(), block.data(), block.size(), static_cast<off_t>(at)) <= 0) ::_exit(1);
 }
 
-// Allocates memory and frees it, again and again.
+// Allocates and frees memory repeatedly.
 [[noreturn]] void sawtooth(std::uint64_t bytes) {
   while (true) {
     char* memory =
@@ -147,12 +147,13 @@ bool make_disk_file(const std::string& path) {
 
 constexpr std::uint64_t kVictimSize = 24 * kMiB, kStreamSize = 96 * kMiB, kParentLimit = 96 * kMiB;
 
-// A victim with 24 MiB of page cache, which fit below the parent's limit of 96 MiB, and others below it. A stream that
-// comes back to a page within about the limit's size displaces pages that others use; a longer one only its own.
+// A victim with 24 MiB of page cache, which fits into the parent's limit of 96 MiB, and other cgroups below the same
+// parent. A stream that returns to a page after less than about the limit's size displaces pages of others; a longer
+// stream displaces only its own.
 struct MemoryFixture {
   MemoryFixture() { parent.limit_memory(kParentLimit); }
   bool works() const { return victim_disk && other_disk; }
-  // The victim has its pages.
+  // Waits until the victim has its pages in memory.
   void begin(RealAdvisor& advisor) {
     reading = start_in(victim, [this] { read_at_random(*victim_disk, kVictimSize, 100us); });
     REQUIRE(collect(advisor, 8));
@@ -196,11 +197,11 @@ TEST_CASE(
     const auto is_reported = [&] { return has_verdict(advisor, reader, "blkio", "interfered"); };
     bool is_found = collect_until(advisor, is_reported, 20s);
     const double beside_ms = read_ms(path), added_ms = beside_ms - alone_ms;
-    // Some disks become slow only when they have written for a while.
+    // Some disks become slow only after a longer time of writes.
     if (!is_found && added_ms >= 0.8) is_found = collect_until(advisor, is_reported, 20s);
     const std::string text = verdict(advisor, reader, "blkio");
     MESSAGE("a read takes ", alone_ms, " ms alone, ", beside_ms, " ms beside the writer: ", text);
-    // The rule asks for 0.5 ms more, which a fast disk does not add. Near that either answer is right.
+    // The rule requires 0.5 ms more, which a fast disk may not reach. Near that value both answers are right.
     CHECK((is_found || added_ms < 0.8));
     if (is_found) {
       CHECK(names_first(text, writer));
@@ -273,7 +274,7 @@ TEST_CASE("the plugin as it is installed judges caches with hardware counters, o
   if (capability->state == koord::service::CapabilityState::supported) {
     CHECK(capability->detail.find("suspected: ") == 0);
   } else {
-    // Without counters, or without the library that names their events.
+    // Without counters, or without the library with the names of their events.
     const bool names_cause = capability->detail.find("PERF_COUNT_HW_CPU_CYCLES") != std::string::npos ||
                              capability->detail.find("libpfm4") != std::string::npos;
     CHECK_MESSAGE(names_cause, capability->detail);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of a cgroup from the kernel's own files, read without the agent's reader; and processes with a known usage of
-// CPU and memory.
+// Values of a cgroup from the kernel's files, read without the agent's reader, and processes with a known usage of CPU
+// and memory.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace koord::test {
 
 double cpu_seconds(const RealCgroup& cgroup);
 
-// CPU used so far, and when it was read: between two reads before and two reads after a rate is bounded.
+// The CPU time used so far, and the time of the read. Two reads before and two reads after give bounds for a rate.
 struct Moment {
   double cpu, wall;  // seconds
 };
@@ -24,7 +24,7 @@ struct Throttling {
 };
 Throttling throttling(const RealCgroup& cgroup);
 
-// A process of the cgroup that never rests.
+// A process in the cgroup that always uses the CPU.
 class Burner {
  public:
   explicit Burner(const RealCgroup& cgroup);
@@ -33,8 +33,7 @@ class Burner {
   ChildProcess process_;
 };
 
-// A process that came into the cgroup, did some work, and sleeps from then on. The work is done when the
-// constructor returns.
+// A process that joins the cgroup, does some work, and then sleeps. The constructor returns after the work.
 class Inhabitant {
  public:
   Inhabitant(const RealCgroup& cgroup, const std::function<void()>& work);
@@ -49,7 +48,7 @@ class Inhabitant {
   ChildProcess process_;
 };
 
-// Work for one: memory of this many bytes, touched and kept.
+// Work for an Inhabitant: touches and keeps this many bytes of memory.
 void hold_memory(std::size_t bytes);
 
 }  // namespace koord::test

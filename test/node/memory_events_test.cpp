@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-memory-events on this machine's kernel: a process that exceeds its cgroup's limit is killed. That is one
-// kill, of this cgroup, also if the cgroup is gone before it is read.
+// advisor-memory-events on this machine's kernel: a process that exceeds its cgroup's limit is killed. This counts as
+// one kill of this cgroup, even if the cgroup is removed before it is read.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kLimitBytes = 32u << 20;
 
-// Ends when the kernel has killed a process that asked for twice the limit.
+// Returns after the kernel has killed a process that needed twice the limit.
 void be_killed_in(const RealCgroup& cgroup) {
   ChildProcess greedy([&] {
     cgroup.add_process(::getpid());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-memory-latency as it is installed, on this machine's kernel: a process at its limit has stalled, others have
-// not.
+// The installed advisor-memory-latency on this machine's kernel: a process at its memory limit has stalls, others have
+// none.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>

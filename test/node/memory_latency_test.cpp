@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory latency on the real kernel, from each source: reclaim under a real limit against what the threads measure and
-// what the kernel's pressure figures say; compaction as the thread that does it measures it.
+// Memory latency on the real kernel, from each source: reclaim under a real limit compared with the threads' own
+// measurements and the kernel's pressure files; compaction compared with the measurement of the thread that does it.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -53,7 +53,7 @@ constexpr auto kPatience = std::chrono::seconds(120);
 CgroupTree real_tree() { return must(CgroupTree::find("memory", "/sys/fs/cgroup", "/proc")); }
 std::uint64_t id_of(const RealCgroup& cgroup) { return must(real_tree().directory(cgroup.dir())).id; }
 
-// Nothing, after a loud line, on a kernel without types of its own; any other must take the programs.
+// Prints a line and returns nullopt on a kernel without BTF. Every other kernel must accept the programs.
 std::optional<MemoryLatencyProbe> open_or_skip(std::string_view source, std::uint32_t slots = 0) {
   auto opened = MemoryLatencyProbe::open(real_tree(), {.slots = slots, .only = std::string(source)});
   if (opened) return std::move(*opened);
@@ -62,8 +62,8 @@ std::optional<MemoryLatencyProbe> open_or_skip(std::string_view source, std::uin
   return std::nullopt;
 }
 
-// Through the page cache, which is charged to the cgroup of the first reader. A disk, not a file: in a small machine
-// files are in memory already.
+// Reads through the page cache, which is charged to the cgroup of the first reader. Uses a disk because in a small
+// machine files are already in memory.
 void read(const LoopDisk& disk, std::uint64_t from, std::uint64_t bytes) {
   const UniqueFd fd(::open(disk.path().c_str(), O_RDONLY | O_CLOEXEC));
   std::string block(kMiB, ' ');
@@ -72,7 +72,7 @@ void read(const LoopDisk& disk, std::uint64_t from, std::uint64_t bytes) {
       ::_exit(1);
 }
 
-// A child's measurement of itself.
+// The measurement that a child makes of itself.
 struct Own {
   std::atomic<std::uint64_t> elapsed_ns{0};
 };
@@ -93,7 +93,7 @@ class SharedOwn {
   Own* own_;
 };
 
-// Does the work as a process in the cgroup and gives how long it took there.
+// Runs the work as a process in the cgroup. Returns how long it took there.
 std::uint64_t elapsed_in(const RealCgroup& cgroup, const std::function<void()>& work) {
   SharedOwn own;
   ChildProcess process([&] {
@@ -107,7 +107,7 @@ std::uint64_t elapsed_in(const RealCgroup& cgroup, const std::function<void()>& 
   return own->elapsed_ns;
 }
 
-// How often a charge to the cgroup met its limit.
+// Returns how often a charge to the cgroup reached its limit.
 std::uint64_t times_at_limit(const RealCgroup& cgroup) {
   const std::string dir = cgroup.path(koord::cgroup::Controller::memory);
   if (auto failures = koord::read_file(dir + "/memory.failcnt")) return must(koord::parse_uint(koord::trim(*failures)));
@@ -116,7 +116,7 @@ std::uint64_t times_at_limit(const RealCgroup& cgroup) {
   return must(koord::parse_uint(events.substr(at, events.find('\n', at) - at)));
 }
 
-// Time in which some thread was held up for memory.
+// Returns the time in which at least one thread was stalled for memory.
 std::optional<std::uint64_t> pressure_ns(const std::string& file) {
   const auto text = koord::read_file(file);
   if (!text) return std::nullopt;
@@ -124,9 +124,8 @@ std::optional<std::uint64_t> pressure_ns(const std::string& file) {
   return must(koord::parse_uint(text->substr(at, text->find('\n', at) - at))) * 1000;
 }
 
-// The smallest growth of the kernel's figure that a reclaim of `reclaim_ns` causes. The kernel weighs CPUs by the time
-// for which they were busy: a cgroup has only its own CPU, but in the figure of the whole node other work has a weight
-// of any size.
+// Returns the least growth of the kernel's pressure value after a reclaim of `reclaim_ns`. The kernel weights CPUs by
+// their busy time. A cgroup uses only its own CPU, but in the value of the whole node other work may have any weight.
 std::uint64_t least_pressure_ns(bool is_of_cgroup, std::uint64_t reclaim_ns) {
   return is_of_cgroup ? reclaim_ns / 2 : 1;
 }
@@ -155,7 +154,7 @@ void check_reclaim(std::string_view source) {
   const auto& reclaim = stalls.of(Kind::memcg_reclaim);
   INFO("stalls ", reclaim.count, " of ", reclaim.sum_ns, " ns in ", elapsed, " ns, limit met ",
        times_at_limit(squeezed));
-  // A charge that meets the limit reclaims, once or a few times.
+  // A charge that reaches the limit reclaims once or a few times.
   CHECK(reclaim.count >= times_at_limit(squeezed) / 2);
   CHECK(reclaim.count > 0);
   CHECK(reclaim.sum_ns > 0);
@@ -163,12 +162,12 @@ void check_reclaim(std::string_view source) {
   CHECK(windows.of(id_of(roomy)) == Stalls{});
   CHECK(windows.node()->of(Kind::memcg_reclaim).sum_ns >= reclaim.sum_ns);
   if (!pressure_before) return;
-  // The kernel brings that figure up to date every two seconds.
+  // The kernel updates this value every two seconds.
   const std::uint64_t least = *pressure_before + least_pressure_ns(has_own_pressure, reclaim.sum_ns);
   CHECK(eventually([&] { return *pressure_ns(pressure_file) >= least; }));
 }
 
-// The sum of all lines of /proc/vmstat that begin so.
+// Returns the sum of all lines of /proc/vmstat with this prefix.
 std::uint64_t vmstat(std::string_view prefix) {
   std::uint64_t sum = 0;
   const std::string text = must(koord::read_file("/proc/vmstat"));
@@ -181,7 +180,7 @@ std::uint64_t memory_bytes() {
   return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// A setting of the kernel, reset by the destructor.
+// A kernel setting that the destructor resets.
 class KernelSetting {
  public:
   KernelSetting(std::string path, const char* value) : path_(std::move(path)), before_(must(koord::read_file(path_))) {
@@ -195,7 +194,7 @@ class KernelSetting {
   std::string path_, before_;
 };
 
-// Reads more than the machine has memory, by several at once, so that what frees pages in the background lags behind.
+// Reads more than the machine's memory with several processes at once, so the background reclaim is too slow.
 void fill_memory(const RealCgroup& cgroup, const LoopDisk& disk, std::uint64_t bytes) {
   constexpr std::uint64_t kReaders = 6;
   std::vector<std::unique_ptr<ChildProcess>> readers;
@@ -208,15 +207,15 @@ void fill_memory(const RealCgroup& cgroup, const LoopDisk& disk, std::uint64_t b
   for (const auto& reader : readers) REQUIRE(reader->wait(kPatience) == 0);
 }
 
-// Memory is filled, and settings of the kernel changed, only on a machine without other users: in a machine of test/v2,
-// which is small and has its files in memory.
+// Returns whether this is a machine of test/v2. Only there the tests fill the memory and change kernel settings,
+// because it has no other users. It is small and has its files in memory.
 bool is_machine_of_its_own() {
   const std::string command_line = must(koord::read_file("/proc/cmdline"));
   const auto words = koord::split(koord::trim(command_line), ' ');
   return memory_bytes() < 2048 * kMiB && std::find(words.begin(), words.end(), "rdinit=/init") != words.end();
 }
 
-// The values of a probe for one cgroup since the last time.
+// A probe's values for one cgroup since the last read.
 struct Observer {
   explicit Observer(std::string_view source) : probe(open_or_skip(source)) {
     if (probe) window_of(*probe, windows, 0);
@@ -299,7 +298,7 @@ TEST_CASE("both sources charge reclaim for lack of memory on the node, as often 
   const std::uint64_t bytes = memory_bytes() + memory_bytes() / 4;
   const auto disk = LoopDisk::attach(bytes);
   if (!disk) return;
-  // So that nearly nothing is kept free beforehand.
+  // Makes the kernel keep almost no memory free in advance.
   const KernelSetting least("/proc/sys/vm/min_free_kbytes", "1024"), gap("/proc/sys/vm/watermark_scale_factor", "1");
   const RealCgroup filling("filling");
   Observer task_storage("task_storage"), raw_tracepoint("raw_tracepoint");
@@ -326,7 +325,7 @@ TEST_CASE("a removed cgroup is reported once with its last stalls, from raw_trac
 }
 
 TEST_CASE("stalls for which no slot was free are counted, and are in no cgroup's histogram") {
-  auto probe = open_or_skip("task_storage", 2);  // one of them is the unassigned
+  auto probe = open_or_skip("task_storage", 2);  // one of them is for unassigned stalls
   if (!probe) return;
   const auto disk = LoopDisk::attach(kDiskSize);
   if (!disk) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-network on this machine's kernel: two network namespaces joined by a veth pair, a process in each, in a
-// cgroup of its own. The plugin reports the bytes that one sends through TCP as sent, and as received by the other.
+// advisor-network on this machine's kernel: two network namespaces joined by a veth pair, with a process in each, which
+// has its own cgroup. The plugin must report the bytes that one sends through TCP as sent by it and received by the
+// other.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -24,14 +25,14 @@ namespace {
 constexpr std::uint64_t kPayload = 16u << 20;
 constexpr std::uint16_t kPort = 5000;
 
-// Why it could not be done; empty: it was.
+// Returns why the command failed; empty if it succeeded.
 std::string ip(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "ip");
   const Finished finished = run_to_end(arguments);
   return finished.exit_status == 0 ? "" : "ip " + arguments[1] + ": " + finished.output;
 }
 
-// Two namespaces, 192.0.2.1 in the first and 192.0.2.2 in the second (RFC 5737: for documentation only).
+// Two namespaces, with 192.0.2.1 in the first and 192.0.2.2 in the second (RFC 5737: reserved for documentation).
 class Cable {
  public:
   Cable() {
@@ -48,7 +49,7 @@ class Cable {
   Cable(const Cable&) = delete;
   Cable& operator=(const Cable&) = delete;
 
-  // Moves the calling process.
+  // Moves the calling process into a namespace.
   void enter(int side) const {
     const int fd = ::open(("/var/run/netns/" + space(side)).c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0 || ::setns(fd, CLONE_NEWNET) != 0) throw std::runtime_error("cannot enter " + space(side));
@@ -90,7 +91,7 @@ sockaddr_in address(const char* host) {
   return address;
 }
 
-// Reports 1 when it listens, then how many bytes came until the other side had sent all.
+// Reports 1 when it listens, and later how many bytes it received in total.
 void receive(const Pipe& to_test) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   const sockaddr_in any = address("0.0.0.0");
@@ -117,7 +118,7 @@ void send(const char* to) {
   ::close(connection);
 }
 
-// The processes stay after the transfer: through them the namespaces are seen.
+// The processes stay after the transfer, because the plugin finds the namespaces through them.
 struct NetworkFixture {
   Cable cable;
   RealCgroup receiving{"receiver"}, sending{"sender"}, at_home{"host-network"};
@@ -158,7 +159,7 @@ struct Counters {
   double received, sent, segments, retransmits;
 };
 
-// A segment that was sent again, at most 64 KiB, went over the cable twice.
+// Allows for a retransmitted segment of at most 64 KiB, which counts twice.
 void check_bytes(double reported, double retransmits) {
   CHECK(reported >= static_cast<double>(kPayload));
   CHECK(reported <= 1.1 * static_cast<double>(kPayload) + retransmits * 65536);
@@ -185,7 +186,7 @@ TEST_CASE("bytes from one namespace to another are counted as sent there and rec
   const Counters before(advisor, fixture);
   fixture.go.send(1);
   REQUIRE(fixture.to_test.receive() == kPayload);
-  advisor.host().clock().advance(std::chrono::seconds(30));  // TCP is read no more often
+  advisor.host().clock().advance(std::chrono::seconds(30));  // the plugin reads TCP counters only at this interval
   advisor.tick();
   const Counters after(advisor, fixture);
   const double retransmits = after.retransmits - before.retransmits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-interference as it is installed, on this machine's kernel: services that their own threads hold up. Garbage
-// collection and maintenance are no interference by others. The limits are far above what other work on the machine
-// adds, and far below what these threads do.
+// The installed advisor-interference on this machine's kernel: services that wait for their own threads. Garbage
+// collection and maintenance must not count as interference by others. The limits are far above the effect of other
+// work on the machine, and far below the effect of these threads.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -29,10 +29,10 @@ namespace {
 
 constexpr long kMillisecond = 1000 * kMicrosecond;
 constexpr int kWindows = 24;
-constexpr unsigned kOthers = 4;  // threads beside the one that serves
+constexpr unsigned kOthers = 4;  // threads in addition to the serving one
 constexpr const char* kLimits = R"({"rule": {"heldUpMsPerSecond": 100, "lostThroughputPercent": 40}})";
 
-// Uses so much of each period.
+// Uses this much of each period.
 [[noreturn]] void work_each(long period, long used) {
   timespec next{};
   clock_gettime(CLOCK_MONOTONIC, &next);
@@ -43,20 +43,20 @@ constexpr const char* kLimits = R"({"rule": {"heldUpMsPerSecond": 100, "lostThro
   }
 }
 
-// A thread that serves each 2 ms, and others beside it.
+// Runs a thread that serves each 2 ms, and others beside it.
 void serve_beside(unsigned threads, long period, long used) {
   std::vector<std::thread> others;
   for (unsigned i = 0; i < threads; ++i) others.emplace_back([=] { work_each(period, used); });
   work_each(2 * kMillisecond, kMillisecond / 2);
 }
 
-// All collectors at once, several times in a second.
+// All collectors run at once, several times per second.
 void collect_garbage() { serve_beside(kOthers, 250 * kMillisecond, 30 * kMillisecond); }
 
-// Threads that always have something to compact.
+// The threads always have something to compact.
 void compact() { serve_beside(kOthers, 10 * kMillisecond, 10 * kMillisecond); }
 
-// Allocates all the time in a small heap, which as many collectors as it may have clean up.
+// Allocates all the time in a small heap, which the largest possible number of collectors clean up.
 constexpr const char* kGarbage = R"(public class Garbage {
   static volatile Object sink;
   public static void main(String[] arguments) throws Exception {
@@ -79,9 +79,9 @@ T must(koord::Result<T> result) {
 }
 
 struct OwnThreads {
-  // It may use one CPU, so that this test can use another one.
+  // The container may use one CPU, so this test can use another.
   OwnThreads() : cgroup("own-threads") {
-    set_weight(cgroup, 10'000);  // before all that runs beside this test
+    set_weight(cgroup, 10'000);  // preferred to everything else during this test
     const std::string cpus = cgroup.path(koord::cgroup::Controller::cpuset) + "/cpuset.cpus";
     const std::string all(koord::trim(must(koord::read_file(cpus))));
     must(koord::write_value(cpus, all.empty() ? "0" : all.substr(0, all.find_first_of(",-"))));
@@ -94,7 +94,7 @@ struct OwnThreads {
   }
   double by_others() const { return waited("others") + waited("outside") + waited("kernel"); }
 
-  // The threads hold each other up, and no window has a verdict about others.
+  // Checks that the threads delay each other, and that no window has a verdict about others.
   void check_own_fault() {
     int windows = 0, blaming = 0;
     REQUIRE(collect_until(

@@ -22,7 +22,7 @@ constexpr double kMiB = 1 << 20;
 constexpr std::size_t kFileBytes = 32u << 20;
 constexpr long kTmpfsMagic = 0x01021994, kRamfsMagic = 0x858458f6;
 
-// Writes a file and keeps it open; its name is gone at once.
+// Writes a file and keeps it open. Its name is removed at once.
 void fill_page_cache() {
   std::string path = "koord-test-page-cache-XXXXXX";
   const int fd = ::mkstemp(path.data());
@@ -30,7 +30,7 @@ void fill_page_cache() {
   const std::vector<char> block(1u << 20, 'x');
   for (std::size_t written = 0; written < kFileBytes; written += block.size())
     if (::write(fd, block.data(), block.size()) != static_cast<ssize_t>(block.size())) ::_exit(1);
-  ::fsync(fd);  // dirty pages are on no list that can be reclaimed
+  ::fsync(fd);  // dirty pages are not on a list of reclaimable pages
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ TEST_CASE("32 MiB of a file that a process has written are page cache of its cgr
   CHECK(advisor.value("container_memory_usage_with_page_cache", idle).value_or(-1) <= kMiB);
 }
 
-TEST_CASE("the node's is what is not free") {
+TEST_CASE("the node's usage is the memory that is not free") {
   RealCgroup none("none");
   RealAdvisor advisor({&none});
   const auto not_free = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cgroup of the real kernel for counters of perf_event, and a process in it that uses a known amount of CPU and
-// memory when a test asks it to.
+// A cgroup of the real kernel for perf_event counters, and a process in it that uses a known amount of CPU and memory
+// when a test requests it.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ inline std::string tree() { return must(find_perf_hierarchy("/sys/fs/cgroup")); 
 inline constexpr double kBurnedSeconds = 0.3;
 inline constexpr std::size_t kTouchedPages = 2000;
 
-// In the hierarchy of perf_event, which RealCgroup does not make.
+// A cgroup in the perf_event hierarchy, which RealCgroup does not include.
 class PerfCgroup {
  public:
   explicit PerfCgroup(const std::string& name) : dir_("koord-test-" + name + "-" + std::to_string(::getpid())) {
@@ -96,7 +96,7 @@ struct Pipe {
   std::array<int, 2> ends{};
 };
 
-// A process in the cgroup that works on request, and reports how much CPU it has used for that.
+// A process in the cgroup that works on request, and reports the CPU time used for it.
 class Worker {
  public:
   explicit Worker(const PerfCgroup& cgroup)
@@ -115,7 +115,7 @@ class Worker {
     wait_until_asleep();
   }
 
-  // The seconds of CPU that it used.
+  // Returns the CPU seconds that it used.
   double work() const {
     order_.write(1);
     const double used = answer_.read();

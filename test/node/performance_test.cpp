@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of counters on cgroups of the real kernel, with software events where there is no PMU: the same calls, and
-// answers that the counted processes know of themselves.
+// Groups of counters on cgroups of the real kernel, with software events if no PMU exists. The calls are the same, and
+// the counted processes know the right values themselves.
 #include <doctest/doctest.h>
 #include <perfmon/pfmlib.h>
 #include <sys/resource.h>
@@ -30,8 +30,8 @@ std::vector<unsigned> online_cpus() {
   return must(koord::CpuSet::parse(must(koord::read_file("/sys/devices/system/cpu/online")))).members();
 }
 
-// On hardware within a hundredth. The switches and interrupts that a group counts and a process's own clock does not
-// are slow on an emulated machine.
+// On hardware the difference is below a hundredth. The group also counts switches and interrupts, which are slow on an
+// emulated machine and not in a process' own clock.
 bool agree(double found, double expected) { return found > 0.95 * expected && found < 1.25 * expected; }
 
 std::size_t open_descriptors() { return must(koord::list_directory("/proc/self/fd")).size(); }
@@ -52,7 +52,7 @@ constexpr const char* kSoftwareConfig =
     R"({"cycles": "PERF_COUNT_SW_TASK_CLOCK", "instructions": "PERF_COUNT_SW_CPU_CLOCK",
   "llcMisses": "PERF_COUNT_SW_PAGE_FAULTS", "events": ["PERF_COUNT_SW_CONTEXT_SWITCHES"]})";
 
-// The real tree as a node with the CPUs of this machine sees it.
+// The real cgroup tree, with a node that has the CPUs of this machine.
 struct RealNode {
   explicit RealNode(const std::string& config = kSoftwareConfig) {
     node.remove("cgroup");
@@ -167,7 +167,7 @@ TEST_CASE("the plugin gives each container's window to its series, and nothing f
   CHECK(agree(*real.value("container_cpi", busy, {{"cpi_resource", "cycle"}}) / 1e9, used));
   CHECK(agree(*real.value("container_cycles_per_instruction", busy), 1));
   CHECK(*real.value("container_perf_running_ratio", busy) > 0.99);
-  // Faults stand for misses here, and nanoseconds for instructions.
+  // Page faults replace misses here, and nanoseconds replace instructions.
   const double instructions = *real.value("container_cpi", busy, {{"cpi_resource", "instruction"}});
   CHECK(agree(*real.value("container_llc_misses_per_kilo_instructions", busy) * instructions / 1000, kTouchedPages));
   CHECK(real.value("container_perf_event_rate", busy, {{"event", "PERF_COUNT_SW_CONTEXT_SWITCHES"}}).has_value());
@@ -215,7 +215,7 @@ TEST_CASE("with descriptors for one container at a time they take turns, a new o
 }
 
 TEST_CASE(
-    "a container without a cgroup in the hierarchy is silent, and the capability says so when there is no other") {
+    "a container without a cgroup in the hierarchy has no values; without other containers the capability says so") {
   RealNode real;
   {
     PerfCgroup container("plugin-vanished");
@@ -230,8 +230,7 @@ TEST_CASE(
         0);
 }
 
-TEST_CASE(
-    "without descriptors the tick says so, drops the window, and the container has its turn when there are some") {
+TEST_CASE("without descriptors the tick reports it and drops the window; later the container is counted again") {
   PerfCgroup container("plugin-emfile");
   Worker worker(container);
   RealNode real;
@@ -276,7 +275,7 @@ TEST_CASE("a changed configuration counts other events; one that is wrong leaves
 }
 
 int main(int argc, char** argv) {
-  // Asked here, so that a machine that is given this program is given the library as well, which the plugin loads by
+  // Called here, so that a copy of this program for another machine includes the library, which the plugin loads by
   // name.
   std::printf("libpfm4 %d.%d\n", PFM_MAJ_VERSION(pfm_get_version()), PFM_MIN_VERSION(pfm_get_version()));
   const auto skip = [](const std::string& why) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-pod-resource on this machine's kernel: memory that a process has certainly touched, CPU from the kernel's own
-// counter, and their sum in the cgroup above.
+// advisor-pod-resource on this machine's kernel: memory that a process has touched, CPU time of the kernel's own
+// counter, and their sums in the parent cgroup.
 #include <doctest/doctest.h>
 
 #include "test/node/kernel_counters.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-// Whether the value comes to lie in the span: the kernel brings pages to its lists in batches.
+// Returns whether the value reaches this range. The kernel moves pages to its lists in batches.
 bool settles(RealAdvisor& advisor, const char* metric, const RealCgroup& cgroup, double low, double high) {
   double last = -1;
   const bool settled = eventually([&] {
@@ -33,7 +33,7 @@ std::optional<std::string> why_not() {
   return "there is no memory controller";
 }
 
-TEST_CASE("64 MiB that a process has touched are its cgroup's, also the one's above, and not its neighbour's") {
+TEST_CASE("64 MiB that a process has touched are counted for its cgroup and the parent, but not for its neighbour") {
   RealCgroup pod("pod");
   RealCgroup busy(pod, "busy"), idle(pod, "idle");
   Inhabitant holder(busy, [] { hold_memory(64u << 20); });
@@ -44,7 +44,7 @@ TEST_CASE("64 MiB that a process has touched are its cgroup's, also the one's ab
   settles(advisor, "container_memory_current_bytes", busy, 64 * kMiB, 64 * kMiB * 1.3);
 }
 
-TEST_CASE("CPU is what the kernel's own counter grew by between the ticks") {
+TEST_CASE("CPU usage is the increase of the kernel's own counter between the ticks") {
   RealCgroup busy("busy");
   Burner burner(busy);
   RealAdvisor advisor({&busy});

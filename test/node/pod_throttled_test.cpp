@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-pod-throttled on this machine's kernel: its values are the changes of the kernel's own counters between the
+// advisor-pod-throttled on this machine's kernel: its values are the changes of the kernel's counters between two
 // ticks.
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods that come and go in this machine's cgroup trees. Needs root.
+// Pods that appear and disappear in this machine's cgroup trees. Needs root.
 #include "core/state/pod_watch.hpp"
 
 #include <doctest/doctest.h>
@@ -54,7 +54,7 @@ TEST_CASE("pods and containers are noticed in the kernel's trees, and no watch i
     CHECK(node.notices([&] { pod.reset(); }));
     besteffort.reset();
     kubepods.reset();
-    // The next poll finds that they are gone.
+    // The next poll finds that they are removed.
     RealCgroup again(node.top, "kubepods"), guaranteed_pod(again, "podu2");
     CHECK(node.notices([&] {}));
     CHECK(node.watch.detail() == "inotify on 4 directories");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-psi on this machine's kernel: a cgroup with more busy threads than CPUs is stalled all the time, one that
-// sleeps is not, and what the plugin says is what the kernel's own files say.
+// advisor-psi on this machine's kernel: a cgroup with more busy threads than CPUs is stalled all the time, a sleeping
+// one is not, and the plugin's values equal those of the kernel's files.
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ namespace {
 
 std::string cpu_pressure(const RealCgroup& cgroup) { return cgroup.path(Controller::core) + "/cpu.pressure"; }
 
-// For how long some thread was stalled, as the kernel's file says.
+// Returns for how long at least one thread was stalled, from the kernel's file.
 double stalled_seconds(const RealCgroup& cgroup) {
   const std::string text = koord::read_file(cpu_pressure(cgroup)).value_or("");
   const std::size_t at = text.find("total=");
@@ -29,7 +29,7 @@ void burn_on_first_cpu() {
   cpu_set_t first;
   CPU_ZERO(&first);
   CPU_SET(0, &first);
-  // Again and again: before Linux 6.2 a move to another cpuset, which is every cgroup of v2, forgets it.
+  // Repeated: before Linux 6.2 a move to another cpuset (on v2: to any cgroup) resets the affinity.
   for (;;) {
     ::sched_setaffinity(0, sizeof first, &first);
     for (int i = 0; i < 10'000'000; ++i) asm volatile("");
@@ -45,7 +45,7 @@ struct PsiFixture {
     idle.add_process(sleeper.pid());
     stall(0.5);
   }
-  // Returns when the squeezed cgroup was stalled for this time.
+  // Returns after the squeezed cgroup was stalled for this time.
   void stall(double seconds) const {
     const double before = stalled_seconds(squeezed);
     REQUIRE(eventually([&] { return stalled_seconds(squeezed) > before + seconds; }));

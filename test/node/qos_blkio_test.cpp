@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-blkio, its intents enforced on this machine's kernel: a pod's annotation becomes limits of a loop device that the
-// kernel shows and keeps to, and the original values are restored afterwards. The .so is the program's first argument.
+// qos-blkio with its intents enforced on this machine's kernel: a pod's annotation becomes limits of a loop device,
+// which the kernel shows and applies; afterwards the original values are restored. The first argument is the shared
+// object.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/sysmacros.h>
@@ -26,7 +27,7 @@ std::string shared_object;
 constexpr std::uint64_t kDiskBytes = 16 << 20;
 constexpr std::size_t kBlock = 64 << 10;
 
-// The intents of the plugin, as an agent enforces them.
+// Enforces the plugin's intents as an agent does.
 class Enforced {
  public:
   explicit Enforced(const RealCgroup& cgroup) : cgroup_(cgroup) {
@@ -62,7 +63,7 @@ class Enforced {
 
 bool is_v1() { return cgroup::Layout::detect(NodeRoots())->version(cgroup::Controller::blkio) == cgroup::Version::v1; }
 
-// The kernel's read limits, on v1, or all limits.
+// Returns the kernel's read limits on v1, or all limits on v2.
 std::string limits(const RealCgroup& cgroup) {
   return *read_file(cgroup.path(cgroup::Controller::blkio) + (is_v1() ? "/blkio.throttle.read_bps_device" : "/io.max"));
 }
@@ -76,7 +77,7 @@ std::string read_limit(const LoopDisk& disk, const std::string& name, std::uint6
          std::to_string(bytes_per_second) + "}}]}";
 }
 
-// Reads the disk directly in the cgroup; how long that takes.
+// Reads the disk directly in the cgroup. Returns how long that takes.
 double seconds_of_reading(const RealCgroup& cgroup, const LoopDisk& disk, std::uint64_t bytes) {
   const auto start = std::chrono::steady_clock::now();
   ChildProcess reader([&] {
@@ -93,7 +94,8 @@ double seconds_of_reading(const RealCgroup& cgroup, const LoopDisk& disk, std::u
 
 }  // namespace
 
-TEST_CASE("a limit is what the kernel says, follows the annotation, and is gone without a trace when it is withdrawn") {
+TEST_CASE(
+    "the kernel shows the limit; it follows the annotation, and is removed completely when the intent is withdrawn") {
   const auto disk = LoopDisk::attach(kDiskBytes);
   if (!disk) return;
   RealCgroup cgroup("blkio");
@@ -113,7 +115,7 @@ TEST_CASE("a limit is what the kernel says, follows the annotation, and is gone 
   CHECK(limits(cgroup) == before);
 }
 
-TEST_CASE("a limit of an administrator is there again when ours ends") {
+TEST_CASE("an administrator's limit is restored when the plugin's limit ends") {
   const auto disk = LoopDisk::attach(kDiskBytes);
   if (!disk) return;
   RealCgroup cgroup("blkio");
@@ -129,16 +131,15 @@ TEST_CASE("a limit of an administrator is there again when ours ends") {
   CHECK(limits(cgroup) == before);
 }
 
-// Weights count on v2 where the kernel reckons the cost of a device's requests, which is switched on for it in the root
-// cgroup.
-TEST_CASE("v2: a weight is what the kernel says, and gone when it is withdrawn") {
+// On v2, weights have an effect only if the root cgroup enables the kernel's cost model for the device.
+TEST_CASE("v2: the kernel shows the weight, and it is removed when the intent is withdrawn") {
   const auto disk = LoopDisk::attach(kDiskBytes);
   if (!disk || is_v1()) return;
   const std::string number = number_of(*disk), root = NodeRoots().cgroup + "/io.cost.qos";
   const RealCgroup cgroup("blkio");
   const std::string file = cgroup.path(cgroup::Controller::blkio) + "/io.weight";
   const std::string before = read_file(file).value_or("");
-  if (before.empty() || !write_value(root, number + " enable=1")) return;  // a kernel without
+  if (before.empty() || !write_value(root, number + " enable=1")) return;  // a kernel without the cost model
   Enforced enforced(cgroup);
   enforced.annotate(R"({"blocks": [{"name": ")" + disk->path() +
                     R"(", "type": "device", "ioCfg": {"ioWeightPercent": 60}}]})");
@@ -148,8 +149,8 @@ TEST_CASE("v2: a weight is what the kernel says, and gone when it is withdrawn")
   CHECK(write_value(root, number + " enable=0"));
 }
 
-// A minimum that does not depend on the machine's load: a limit of 1 MiB/s does not allow reading 4 MiB at once. The
-// benchmark measures how much faster it is without a limit.
+// Checks a minimum, which does not depend on the machine's load: with a limit of 1 MiB/s, 4 MiB cannot be read at once.
+// The benchmark measures the speed without a limit.
 TEST_CASE("reads of a limited device take as long as the limit says, at least") {
   const auto disk = LoopDisk::attach(kDiskBytes);
   if (!disk) return;

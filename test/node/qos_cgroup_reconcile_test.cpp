@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cgroup-reconcile, its intents enforced on this machine's kernel: on cgroup v2 protection and throttling are set
-// in the kernel, and the original values are restored afterwards; a mainline v1 has none of these knobs and is not
-// changed. The .so is the program's first argument.
+// qos-cgroup-reconcile with its intents enforced on this machine's kernel: on cgroup v2 protection and throttling are
+// set in the kernel, and later the original values are restored. A mainline v1 kernel has none of these knobs and is
+// not changed. The first argument is the shared object.
 #include "core/base/file.hpp"
 #include "test/node/enforced_strategy.hpp"
 #include "test/support/child_process.hpp"
@@ -16,7 +16,7 @@ std::string shared_object;
 
 constexpr std::int64_t kMi = 1 << 20;
 
-// A pod of one container that asks for 64 MiB and may have 128 MiB, in a directory for its class.
+// A pod with one container that requests 64 MiB and has a limit of 128 MiB, in a directory for its class.
 struct QosCgroupReconcileFixture {
   QosCgroupReconcileFixture() : strategy(shared_object, "qos-cgroup-reconcile") {
     publish(R"({"enable":true,"minLimitPercent":50,"throttlingPercent":50,"oomKillGroup":1})");
@@ -40,7 +40,7 @@ struct QosCgroupReconcileFixture {
   static std::string text(const RealCgroup& cgroup, const std::string& file) {
     return read_file(cgroup.path(cgroup::Controller::memory) + "/" + file).value_or("(none)");
   }
-  // All proposed knobs, on all levels.
+  // Returns all proposed knobs on all levels.
   std::string knobs() const {
     std::string all;
     for (const RealCgroup* cgroup : {&of_class, &of_pod, &container})
@@ -57,7 +57,7 @@ bool is_v2() { return cgroup::Layout::detect(NodeRoots())->version(cgroup::Contr
 
 }  // namespace
 
-TEST_CASE("v2: class, pod and container have what the NodeSLO asks for, and without it what they had before") {
+TEST_CASE("v2: class, pod and container have the values of the NodeSLO, and without it their earlier values") {
   if (!is_v2()) return;
   QosCgroupReconcileFixture fixture;
   const std::string before = fixture.knobs();
@@ -96,8 +96,7 @@ TEST_CASE("v2: memory.high of a container that uses more begins just below what 
 TEST_CASE("v1: knobs that the kernel lacks are reported as such, and nothing is changed") {
   if (is_v2()) return;
   QosCgroupReconcileFixture fixture;
-  if (QosCgroupReconcileFixture::text(fixture.of_pod, "memory.min") != "(none)")
-    return;  // a kernel that has it on v1, too
+  if (QosCgroupReconcileFixture::text(fixture.of_pod, "memory.min") != "(none)") return;  // a v1 kernel with this knob
   const std::string before = fixture.knobs();
   fixture.strategy.round(1s);
   REQUIRE(fixture.strategy.result_of("memory.min", fixture.of_pod));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-memory-reclaim, its intents enforced on this machine's kernel: with memory.reclaim (Linux 5.19, cgroup v2) page
-// cache of a best-effort pod is reclaimed, elsewhere the answer is that there is no such knob. The .so is the program's
-// first argument.
+// qos-memory-reclaim with its intents enforced on this machine's kernel: with memory.reclaim (Linux 5.19, cgroup v2)
+// page cache of a best-effort pod is reclaimed; other kernels report that the knob does not exist. The first argument
+// is the shared object.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -69,7 +69,7 @@ bool kernel_reclaims() {
 
 }  // namespace
 
-TEST_CASE("cold page cache goes back to the node, as much as was asked for") {
+TEST_CASE("the requested amount of cold page cache is reclaimed") {
   if (!kernel_reclaims()) return;
   const auto disk = LoopDisk::attach(64 * kMi);
   if (!disk) return;
@@ -77,7 +77,7 @@ TEST_CASE("cold page cache goes back to the node, as much as was asked for") {
   fixture.read(*disk);
   const std::int64_t before = fixture.page_cache();
   REQUIRE(before > 48 * kMi);
-  fixture.strategy.round(10s);  // learns
+  fixture.strategy.round(10s);  // learns that the knob exists
   CHECK_FALSE(fixture.strategy.result_of("memory.reclaim", fixture.pod));
   fixture.strategy.round(10s);
   const auto result = fixture.strategy.result_of("memory.reclaim", fixture.pod);
@@ -88,7 +88,7 @@ TEST_CASE("cold page cache goes back to the node, as much as was asked for") {
   CHECK(fixture.page_cache() >= before - 16 * kMi);
 }
 
-TEST_CASE("a kernel without memory.reclaim, or a cgroup without pressure, loses nothing") {
+TEST_CASE("without memory.reclaim, or with a cgroup without pressure, no page is reclaimed") {
   if (kernel_reclaims()) return;
   const auto disk = LoopDisk::attach(64 * kMi);
   if (!disk) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RealAdvisor: an advisor's .so on the host's real services, on this machine and its cgroups. The .so is the program's
-// first argument. real_advisor.cpp has the main(), which skips if no cgroups can be made, or if why_not() returns a
-// reason.
+// RealAdvisor: an advisor's shared object with the host's real services, on this machine and its cgroups. The first
+// argument of the program is the shared object. real_advisor.cpp has the main function, which skips if no cgroups can
+// be made or why_not() returns a reason.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 #include "test/support/fake_host.hpp"
 #include "test/support/real_cgroup.hpp"
 
-// Defined by each test: nullopt if this machine has the features to measure.
+// Defined by each test: returns nullopt if this machine has the features to measure.
 std::optional<std::string> why_not();
 
 namespace koord::test {
@@ -22,11 +22,11 @@ const std::string& shared_object();
 
 class RealAdvisor {
  public:
-  // Measures these cgroups, as containers outside any pod, named after their directories.
+  // Measures these cgroups as containers outside of pods, named after their directories.
   RealAdvisor(std::initializer_list<const RealCgroup*> cgroups, std::string config_json = "{}");
 
   FakeHost& host() { return host_; }
-  // One collect(), at a host time that goes on as the machine's does; must succeed.
+  // Makes one collect() call, which must succeed. Host time advances like the machine's time.
   void tick();
   std::optional<double> value(const char* metric, const RealCgroup& cgroup, metric::Labels labels = {}) const;
 

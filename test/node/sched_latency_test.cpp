@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduling latency on the real kernel, from each source, against what the threads and the kernel themselves
-// say.
+// Scheduling latency on the real kernel, from each source, compared with the measurements of the threads and of the
+// kernel.
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -46,7 +46,7 @@ constexpr std::uint64_t kRounds = 50;
 
 CgroupTree real_tree() { return must(CgroupTree::find("cpu", "/sys/fs/cgroup", "/proc")); }
 
-// Null, after a loud line, on a kernel that does not have the source.
+// Prints a line and returns nullptr on a kernel without the source.
 std::unique_ptr<Probe> open_or_skip(Source source, ProbeOptions options = {}) {
   options.only = source;
   auto opened = koord::sched_latency::open_probe(real_tree(), options);
@@ -91,10 +91,10 @@ struct Pipe {
   std::array<int, 2> ends{};
 };
 
-// Shared values of the processes and the test.
+// Values that the processes and the test share.
 struct Measured {
-  std::atomic<std::uint64_t> rounds{0}, delay_ns{0};  // by the waiter
-  std::atomic<bool> hogged{false};                    // by the hog
+  std::atomic<std::uint64_t> rounds{0}, delay_ns{0};  // written by the waiter
+  std::atomic<bool> hogged{false};                    // written by the hog
 };
 
 class SharedMeasured {
@@ -113,11 +113,11 @@ class SharedMeasured {
   Measured* value_;
 };
 
-// Ahead of every ordinary thread. A v1 cgroup must first be given real-time of its own.
+// Makes this process preferred to every ordinary thread. A v1 cgroup must first get real-time bandwidth.
 void become_real_time(const RealCgroup& cgroup, int priority, const char* us_per_second) {
   const std::string path = cgroup.path(koord::cgroup::Controller::cpu) + "/cpu.rt_runtime_us";
   cgroup.add_process(::getpid());
-  // The share of removed cgroups is released with a delay.
+  // The kernel releases the bandwidth of removed cgroups with a delay.
   const bool is_real_time = eventually([&] {
     static_cast<void>(koord::write_value(path, us_per_second).has_value());
     const sched_param parameter{.sched_priority = priority};
@@ -130,15 +130,15 @@ void spin_until(std::uint64_t end_ns) {
   while (now_ns() < end_ns) asm volatile("");
 }
 
-// On one CPU: a waker wakes a waiter again and again while a hog has the CPU, each in a cgroup of its own.
-// The waker goes before the hog and the hog before the waiter, so only the waiter waits.
+// Three processes on one CPU, each in its own cgroup: a waker wakes a waiter repeatedly while a hog uses the CPU. The
+// waker has priority over the hog, and the hog over the waiter, so only the waiter waits.
 class Contention {
  public:
   Contention() : waiter([this] { wait(); }), waker([this] { wake(); }) {
     REQUIRE(eventually([this] { return is_asleep(waiter) && is_asleep(waker); }));
   }
 
-  // Both sleep again afterwards.
+  // Runs the contention. Afterwards the processes sleep again.
   void run() {
     {
       ChildProcess hog([this] { compete(); });
@@ -195,11 +195,11 @@ bool within_10_percent(std::uint64_t found, std::uint64_t expected) {
   return difference <= 0.1 * static_cast<double>(expected);
 }
 
-// The contention, with the probe's view of it.
+// The contention as the probe and others measured it.
 struct Observed {
   Histogram waiter, waker;                  // as the probe charged it
-  std::uint64_t waiter_delay, waker_delay;  // as the kernel keeps it for the threads
-  std::uint64_t waiter_stamps;              // as the waiter measured it
+  std::uint64_t waiter_delay, waker_delay;  // the kernel's values for the threads
+  std::uint64_t waiter_stamps;              // measured by the waiter
 };
 
 Observed observe(Probe& probe, Contention& contention) {
@@ -217,22 +217,22 @@ Observed observe(Probe& probe, Contention& contention) {
 }
 
 void check_known_answer(Source source) {
-  Contention contention;  // before the probe: threads that are there already count as well
+  Contention contention;  // created before the probe, because existing threads must be counted as well
   auto probe = open_or_skip(source);
   if (!probe) return;
   const Observed observed = observe(*probe, contention);
   INFO("waits: waiter ", observed.waiter.count, " waker ", observed.waker.count);
   INFO("waiter: charged ", observed.waiter.sum_ns, " kernel ", observed.waiter_delay, " own ", observed.waiter_stamps);
   INFO("waker: charged ", observed.waker.sum_ns, " kernel ", observed.waker_delay);
-  // If the scheduler takes a thread off its queue and picks it again without a switch, a wait ends unnoticed; the next
-  // one then has both.
+  // If the scheduler picks the same thread again without a switch, the end of a wait is not noticed, and the next wait
+  // includes both.
   CHECK(observed.waiter.count >= kRounds * 9 / 10);
   CHECK(within_10_percent(observed.waiter.sum_ns, observed.waiter_delay));
-  // Its own clock sees the same wait from outside, and the way in and out of the kernel, long on an emulated machine.
+  // The waiter's own clock also includes the way into and out of the kernel, which takes long on an emulated machine.
   CHECK(observed.waiter.sum_ns <= observed.waiter_stamps * 11 / 10);
   CHECK(observed.waiter.sum_ns >= observed.waiter_stamps / 2);
   CHECK(observed.waker.count >= kRounds * 9 / 10);
-  // On a busy machine it waits itself; the waiter's delay is not charged to it.
+  // On a busy machine the waker waits too. The waiter's delay must not be charged to it.
   CHECK(observed.waker.sum_ns < observed.waker_delay + observed.waiter.sum_ns / 2);
 }
 
@@ -245,7 +245,7 @@ bool has(const std::vector<koord::latency::CgroupTotal<Waits>>& cgroups, std::ui
   return false;
 }
 
-// A cgroup in which something waited for a CPU, if only to start.
+// A cgroup in which a thread has waited for a CPU, at least at its start.
 struct Lived {
   explicit Lived(const char* name) : cgroup(name), id(must(real_tree().directory(cgroup.dir())).id) {
     ChildProcess process([this] {
@@ -301,7 +301,7 @@ TEST_CASE("a removed cgroup is reported once with its last total, from raw_trace
 }
 
 TEST_CASE("waits for which no slot was free are counted, and lengthen no cgroup's histogram") {
-  auto probe = open_or_skip(Source::sched_info, {.slots = 2});  // one of them is the unassigned
+  auto probe = open_or_skip(Source::sched_info, {.slots = 2});  // one of them is for unassigned waits
   if (!probe) return;
   Lived first("first"), second("second");
   const Reading reading = read_all(*probe);
@@ -311,7 +311,7 @@ TEST_CASE("waits for which no slot was free are counted, and lengthen no cgroup'
   CHECK_FALSE((has(reading.cgroups, first.id) && has(reading.cgroups, second.id)));
 }
 
-TEST_CASE("the slot of a removed cgroup goes to the next that needs one, empty") {
+TEST_CASE("the slot of a removed cgroup is emptied and used for the next cgroup") {
   auto probe = open_or_skip(Source::sched_info, {.slots = 64});
   if (!probe) return;
   for (int i = 0; i < 200; ++i) {
@@ -343,7 +343,7 @@ TEST_CASE("time that a container's own quota takes is throttled time, and no wai
   auto probe = open_or_skip(Source::sched_info);
   if (!probe) return;
   RealCgroup limited("limited");
-  koord::test::set_weight(limited, 10'000);  // before all that runs beside this test
+  koord::test::set_weight(limited, 10'000);  // preferred to everything else during this test
   limited.limit_cpu(0.2);
   const std::uint64_t id = must(real_tree().directory(limited.dir())).id;
   Windows windows;
@@ -366,7 +366,7 @@ TEST_CASE("time that a container's own quota takes is throttled time, and no wai
       std::chrono::seconds(60)));
   const std::uint64_t delay = run_delay_ns(*spinning);
   read();
-  // Waits and throttled time together are what the kernel calls the run delay, which was all waits before.
+  // Waits plus throttled time equal the kernel's run delay, all of which counted as waits before.
   MESSAGE("waited " << double(all.sum_ns) / 1e6 << " ms, throttled " << double(all.throttled_ns) / 1e6
                     << " ms, run delay " << double(delay) / 1e6 << " ms");
   CHECK(double(all.sum_ns + all.throttled_ns) == doctest::Approx(double(delay)).epsilon(0.05));
@@ -376,7 +376,7 @@ TEST_CASE("time that a container's own quota takes is throttled time, and no wai
   const double kernel = double(koord::find_flat_key(stat, "throttled_time")
                                    .value_or(koord::find_flat_key(stat, "throttled_usec").value_or(0) * 1000));
   MESSAGE("the kernel says " << kernel / 1e6 << " ms");
-  // The process may have ended throttled: at most a period.
+  // The process may have ended while throttled, which is at most one period.
   CHECK(double(all.throttled_ns) <= 1.01 * kernel);
   CHECK(double(all.throttled_ns) >= 0.99 * kernel - 100e6);
 }

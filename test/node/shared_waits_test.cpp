@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-sched-latency and advisor-interference, as they are installed, share one program at each switch. The files of
-// the plugins are the arguments. The clock of the host is moved, the kernel's is not.
+// The installed advisor-sched-latency and advisor-interference share one BPF program at each context switch. The
+// arguments are the plugins' files. The test moves the host's clock; the kernel's clock is the real one.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -62,12 +62,12 @@ struct BothAdvisors {
       if (++second_ % 5 == 0) REQUIRE_MESSAGE(sched->collect() == KOORD_OK, sched->why());
     }
   }
-  // One source and no other.
+  // Returns whether this is the only source.
   bool reads_from(const std::string& source) const {
     const auto all = host.series("sched_latency_info");
     return all.size() == 1 && host.value("sched_latency_info", {{"source", source}}) == 1.0;
   }
-  // In one of the next periods: no time may have passed for the kernel.
+  // Returns whether one of the next periods has waits. Until then the kernel's clock may not have advanced.
   bool reports_waits() {
     return eventually([this] {
       pass(5);
@@ -99,7 +99,7 @@ double share(const Waits& waits, std::size_t bucket) { return double(waits.bucke
 
 TEST_CASE("the program that blames counts the same waits as the program for their lengths") {
   const RealCgroup cgroup("lengths");
-  set_weight(cgroup, 10'000);  // before all that runs beside this test
+  set_weight(cgroup, 10'000);  // preferred to everything else during this test
   const std::uint64_t id = must(real_tree().directory(cgroup.dir())).id;
   koord::sched_latency::ProbeOptions options;
   options.only = Source::sched_info;
@@ -113,7 +113,7 @@ TEST_CASE("the program that blames counts the same waits as the program for thei
   MESSAGE("waits " << ours.count << " and " << theirs.count << ", sum " << double(ours.sum_ns) / 1e6 << " and "
                    << double(theirs.sum_ns) / 1e6 << " ms");
   CHECK(double(ours.count) == doctest::Approx(double(theirs.count)).epsilon(0.01));
-  // All waits together are some 20 ms; now and then one of a few ms differs.
+  // All waits together are about 20 ms. Sometimes a wait of a few ms differs.
   CHECK(double(ours.sum_ns) == doctest::Approx(double(theirs.sum_ns)).epsilon(0.02).scale(500e6));
   for (std::size_t i = 0; i < koord::latency::kBuckets; ++i)
     CHECK_MESSAGE(std::fabs(share(ours, i) - share(theirs, i)) <= 0.01, "bucket " << i);

@@ -38,7 +38,7 @@ def is_of_manager(document):
 
 
 def the(kind, documents, of_manager=False, name=None):
-    """The agent's object of a kind, or koord-manager's."""
+    """Returns the object of a kind: the agent's, or koord-manager's."""
     found = [document for document in documents if document['kind'] == kind and is_of_manager(document) == of_manager
              and name in (None, document['metadata']['name'])]
     assert len(found) == 1, (kind, len(found))
@@ -55,7 +55,7 @@ def rights(documents, kind='ClusterRole', **which):
 
 
 def leaves(values, above=''):
-    """The values one by one; a map that is empty, or has keys of the user or of Kubernetes, is one."""
+    """Yields the values one by one. A map that is empty, or has keys of the user or of Kubernetes, counts as one value."""
     for key, value in values.items():
         path = above + key
         if isinstance(value, dict) and value and path.removeprefix('manager.') not in ('resources', 'seccompProfile', 'updateStrategy', 'nodeSelector'):
@@ -184,7 +184,7 @@ class Rights(unittest.TestCase):
         of_api_server = {'config': {'state': {'source': 'apiserver'}}}
         pods = rights(objects(of_api_server))
         self.assertEqual(pods - self.OBSERVING, {(verb, '', 'pods') for verb in ('get', 'list', 'watch')})
-        # The kubelet is asked for its configuration only, and not at all where that would take all its rights.
+        # The kubelet is asked only for its configuration, and not at all if that would require all its rights.
         self.assertEqual({resource for _, _, resource in pods if resource.startswith('nodes/')}, {'nodes/configz'})
         old = rights(objects({**of_api_server, 'kubelet': {'access': 'proxy'}}))
         self.assertEqual({resource for _, _, resource in old if resource.startswith('nodes/')}, set())
@@ -212,7 +212,7 @@ class Rights(unittest.TestCase):
         bound = {(group, resource) for rule in spec['matchConstraints']['resourceRules'] for group in rule['apiGroups']
                  for resource in rule['resources'] if rule['operations'] == ['CREATE', 'UPDATE']}
         written = {(group, resource) for verb, group, resource in rights(documents) if verb in ('create', 'patch', 'update')}
-        # An eviction names a pod; a policy cannot look its node up. An aggregated API has no policies: see Manager.
+        # An eviction names a pod, and a policy cannot look up the pod's node. An aggregated API has no policies: see Manager.
         self.assertEqual(written - bound, {('', 'pods/eviction')})
         self.assertEqual({verb for verb, _, _ in rights(documents)}, {'get', 'list', 'watch', 'create', 'patch', 'update'})
 

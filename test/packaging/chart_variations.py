@@ -3,7 +3,7 @@
 
 ACME = [{'name': 'acme', 'image': 'registry.example/acme:1'}]
 
-# Settings that between them take every way through the templates.
+# Settings that together use every branch of the templates.
 VARIATIONS = {
     'observe': {},
     'enforce': {'profile': 'enforce'},

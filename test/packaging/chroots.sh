@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions of test/packaging/chroot and test/packaging/debian. To be sourced after packaging/phases.sh; release, root and logs are set by then.
+# Functions of test/packaging/chroot and test/packaging/debian. Source this file after packaging/phases.sh, when release, root and
+# logs are set.
 
-# The mirror that has this machine's own release.
+# Prints the mirror with this machine's own release.
 mirror() {
   local release
   release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
@@ -10,7 +11,7 @@ mirror() {
     awk -v release="$release" '$2 == release { print $1; exit }'
 }
 
-# Two runs in one folder would replace each other's files. The lock ends with this program and all that it started.
+# Prevents two runs in one folder, which would replace each other's files. The lock ends with this program and its children.
 lock() {
   exec {folder_lock}>"$root.lock"
   if ! flock -n "$folder_lock"; then
@@ -19,7 +20,7 @@ lock() {
   fi
 }
 
-# bootstrap FOLDER [COPY]: a bare Debian of the release, if it is not there yet; a copy of COPY, which is one, if it is named.
+# bootstrap FOLDER [COPY]: makes a bare Debian of the release in FOLDER unless it exists; with COPY, by copying that one.
 bootstrap() {
   [ ! -e "$1/.complete" ] || return 0
   if [ -n "${2:-}" ]; then
@@ -42,11 +43,11 @@ copy_tree() {
   mkdir -p "$root/src"
   git -C "$top" ls-files -z | tar -C "$top" --null -T - -c | tar -C "$root/src" -x --no-same-owner
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-  # Debian's installer writes it, debootstrap does not.
+  # Debian's installer writes this file, debootstrap does not.
   echo "127.0.0.1 localhost" >"$root/etc/hosts"
 }
 
-# inside PROGRAM…: in the chroot, with mounts that end with the program; with alone set, in a network namespace of its own.
+# inside PROGRAM…: runs it in the chroot, with mounts that end with the program; if `alone` is set, in a new network namespace.
 inside() {
   unshare --mount ${alone:+--net} bash -euc '
     root=$1; shift

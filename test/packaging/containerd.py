@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A containerd of the test's own, asked for the seccomp profile that it gives to containers: RuntimeDefault of Kubernetes."""
+"""A separate containerd that provides the seccomp profile of its containers: RuntimeDefault of Kubernetes."""
 import json
 import pathlib
 import shutil
 import subprocess
 import time
 
-LIMIT = 60  # seconds until it answers
-# Capabilities that `ctr` gives each container, and the chart drops.
+LIMIT = 60  # seconds until it must answer
+# Capabilities that `ctr` gives each container and that the chart drops.
 USUAL = ['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE', 'NET_RAW', 'SETFCAP',
          'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT']
 CONFIG = """version = 2
@@ -23,12 +23,12 @@ disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.nri.v1.nri", "io
 
 
 def missing():
-    """The program that it lacks here; None: nothing."""
+    """Returns the missing program; None if all exist."""
     return next((program for program in ('containerd', 'ctr') if not shutil.which(program)), None)
 
 
 class Containerd:
-    """Runs in `folder`. The path must be short, because the folder has sockets in it."""
+    """Runs containerd in `folder`. The path must be short, because the folder has sockets."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -57,7 +57,7 @@ class Containerd:
                               text=True, timeout=LIMIT)
 
     def default_profile(self, capabilities):
-        """`linux.seccomp` of a container with these capabilities, CAP_BPF and others. Nothing is started."""
+        """Returns `linux.seccomp` of a container with these capabilities, such as CAP_BPF. Starts no container."""
         key = tuple(sorted(capabilities))
         if key not in self.profiles:
             container = f'profile-{len(self.profiles)}'
@@ -72,6 +72,6 @@ class Containerd:
 
 
 def without(profile, *calls):
-    """The profile, with these system calls forbidden as it forbids others."""
+    """Returns the profile with these system calls forbidden, too."""
     rules = [rule | {'names': [name for name in rule['names'] if name not in calls]} for rule in profile['syscalls']]
     return profile | {'syscalls': [rule for rule in rules if rule['names']]}

@@ -21,7 +21,7 @@ for file in sorted((tree / 'packaging/helm/koordetector/crds').glob('*.yaml')):
     definition = yaml.safe_load(file.read_text())
     DEFINITIONS[definition['spec']['names']['kind']] = definition
 
-# As the agent writes it, every field once.
+# A NodeMetric as the agent writes it, with every field once.
 NODE_METRIC = json.loads("""{
   "apiVersion": "slo.koordinator.sh/v1alpha1", "kind": "NodeMetric", "metadata": {"name": "a"},
   "spec": {"metricCollectPolicy": {"aggregateDurationSeconds": 300, "reportIntervalSeconds": 60,
@@ -41,7 +41,7 @@ NODE_METRIC = json.loads("""{
     "prodReclaimableMetric": {"resource": {"resources": {"cpu": "2", "memory": "3Gi"}}},
     "prodPeakMetric": {"resource": {"resources": {"cpu": "6", "memory": "14Gi"}}}}}""")
 
-# As Koordinator's manager writes it for a cluster with everything switched on.
+# A NodeSLO as Koordinator's manager writes it for a cluster with everything enabled.
 NODE_SLO = yaml.safe_load("""
 apiVersion: slo.koordinator.sh/v1alpha1
 kind: NodeSLO
@@ -126,8 +126,8 @@ spec:
 SAMPLES = {'InterferenceMetricCheckpoint': METRIC_CHECKPOINT, 'InterferenceDetectionRule': DETECTION_RULE, 'NodeMetric': NODE_METRIC, 'NodeSLO': NODE_SLO, 'NodeResourceTopology': TOPOLOGY, 'Device': DEVICE}
 
 
-# Bounds of Koordinator's own definition of the NodeSLO (config/crd/bases/slo.koordinator.sh_nodeslos.yaml there), and what it says in
-# words for newer fields: a field that is not named has a type and no bound.
+# The bounds of Koordinator's own definition of the NodeSLO (its config/crd/bases/slo.koordinator.sh_nodeslos.yaml), and those
+# that its descriptions state for newer fields. A field that is missing here has a type, but no bound.
 _PERCENT, _NATURAL, _POSITIVE = {'minimum': 0, 'maximum': 100}, {'minimum': 0}, {'minimum': 1}
 NODE_SLO_BOUNDS = {
     'resourceUsedThresholdWithBE': {key: _PERCENT for key in (
@@ -148,7 +148,8 @@ def schema_of(kind):
 
 
 def pruned(schema, value, path=''):
-    """Paths of what an API server drops: fields that the schema does not name, where it does not say that they are kept."""
+    """Yields the paths of fields that an API server drops: fields that the schema does not name, unless it keeps unknown
+    fields."""
     if isinstance(value, list):
         return [found for item in value for found in pruned(schema.get('items', {}), item, path + '[]')]
     if not isinstance(value, dict) or path == '.metadata':
@@ -174,7 +175,7 @@ def changed(sample, path, value):
 
 
 def described(schema):
-    """A schema in the words of the test's API server, test/support/cluster/schemas.py."""
+    """Returns a schema in the notation of the test API server (test/support/cluster/schemas.py)."""
     if schema.get('x-kubernetes-int-or-string'):
         return 'quantity'
     bounds = {key: schema[key] for key in ('type', 'pattern', 'enum', 'minLength', 'maxLength', 'minimum', 'maximum') if key in schema}
@@ -200,7 +201,7 @@ class Definitions(unittest.TestCase):
                                             'NodeSLO'})
 
     def test_each_is_structural(self):
-        """As API servers ask of all: a type everywhere, and none of it hidden in anyOf."""
+        """Checks what API servers require: every value has a type, and none is hidden in anyOf."""
         def check(schema, path):
             if not schema.get('x-kubernetes-int-or-string'):
                 self.assertIn('type', schema, path)
@@ -224,7 +225,8 @@ class Definitions(unittest.TestCase):
             self.assertEqual(definition['metadata']['name'], f"{spec['names']['plural']}.{spec['group']}")
             self.assertEqual(spec['scope'], 'Cluster')
             versions = [(version['name'], version['served'], version['storage']) for version in spec['versions']]
-            # Koordinator's definition stores v1alpha2: an API server refuses one without a version that it has stored.
+            # Koordinator's definition stores v1alpha2, and an API server refuses a definition without a version that it has
+            # stored.
             two = spec['names']['kind'] == 'NodeResourceTopology'
             self.assertEqual(versions, [('v1alpha1', True, False), ('v1alpha2', True, True)] if two else [('v1alpha1', True, True)])
             if spec['group'].endswith('.k8s.io'):
@@ -232,7 +234,7 @@ class Definitions(unittest.TestCase):
 
     def test_a_status_that_others_write_is_a_subresource(self):
         with_status = {kind for kind, definition in DEFINITIONS.items() if 'status' in definition['spec']['versions'][0].get('subresources', {})}
-        self.assertEqual(with_status, {'NodeMetric', 'NodeSLO'})  # as with Koordinator
+        self.assertEqual(with_status, {'NodeMetric', 'NodeSLO'})  # the same kinds as Koordinator's
         self.assertEqual(with_status, {kind.name for kind in kinds.KINDS if kind.custom and kind.status})
 
     def test_what_the_agent_writes_and_reads_is_taken_and_kept_whole(self):
@@ -276,7 +278,8 @@ class Definitions(unittest.TestCase):
                 jsonschema.validate(changed(sample, path, value), schema_of(sample['kind']))
 
     def test_a_node_slo_that_koordinators_definition_takes_is_taken(self):
-        """Koordinator's manager writes them. One that is refused leaves all strategies of the node with the values before."""
+        """Tests values that Koordinator's manager writes. A refused object would leave all strategies of the node with old
+        values."""
         compared = set()
 
         def check(schema, section, path):

@@ -22,7 +22,7 @@ TREE, BUILD, VERSION = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 DEBIAN = TREE / 'packaging/debian'
 CONTROL = (DEBIAN / 'control').read_text(encoding='utf-8')
 PACKAGES = set(re.findall(r'^Package: (.*)', CONTROL, re.M))
-# debian/rules copies these for dh_installsystemd, which knows the units of a package by their names.
+# debian/rules copies these for dh_installsystemd, which finds the units of a package by their names.
 UNITS = {'koordetector.service', 'koord-cri-proxy.service', 'koord-cri-proxy.socket', 'koord-manager.service'}
 NOT_IN_BUILD_DEPENDS = {'ccache', 'curl', 'ca-certificates', 'procps', 'ncurses-base'}  # for packaging/quickstart, the image, or optional
 
@@ -72,7 +72,7 @@ def words_of(text):
 
 
 def changelog_of(tree):
-    environment = {**os.environ, 'SOURCE_DATE_EPOCH': '1700000000', 'TZ': 'UTC-14'}  # where the next day has begun
+    environment = {**os.environ, 'SOURCE_DATE_EPOCH': '1700000000', 'TZ': 'UTC-14'}  # a time zone in which the next day has begun
     return subprocess.run([tree / 'packaging/build-debian', '--changelog'], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=environment)
 

@@ -114,7 +114,7 @@ class Built(unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """A generator that accepted everything, or a check that found nothing, would pass the tests above."""
+    """Tests the tests: a generator that accepts everything, or a check without findings, would pass the tests above."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix='koord-test-docs-')

@@ -19,7 +19,7 @@ KINDS = ['man', 'bash', 'zsh', 'fish']
 
 
 def named_in_help(program, *command):
-    """The long options, found by another way than help_pages does."""
+    """Returns the long options, found in another way than by help_pages."""
     text = subprocess.run([program, *command, '--help'], capture_output=True, text=True, check=True).stdout
     return re.findall(r'^  (?:-\w \[ )?--([\w-]+)', text, re.M)
 
@@ -63,7 +63,7 @@ class Pages(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ''), name)
 
     def complete(self, name, *words):
-        """Returns what bash offers for the last word."""
+        """Returns bash's completions of the last word."""
         script = pages.bash(read[name]) + '''
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _%s 2>/dev/null; printf '%%s\n' "${COMPREPLY[@]}"
 ''' % name.replace('-', '_')

@@ -22,12 +22,12 @@ import pod
 import yaml
 
 tree, build, hello = (pathlib.Path(argument) for argument in sys.argv[1:4])
-LIMIT = 120  # seconds until something that must come has come
+LIMIT = 120  # seconds until an expected event must have happened
 
 # From linux/capability.h.
 CAPABILITIES = {'PERFMON': 38, 'BPF': 39}
 
-# Files of every container from its runtime, which it may write to: its own kernel file systems, no file of the node's.
+# Writable files that the runtime gives every container: its own kernel file systems, no file of the node.
 OF_THE_RUNTIME = {'/proc', '/dev', '/dev/pts', '/dev/shm', '/dev/mqueue', '/proc/keys', '/proc/timer_list', '/proc/kcore', '/proc/latency_stats',
                   '/proc/sched_debug', '/proc/timer_stats', '/sys/fs/cgroup'}
 
@@ -57,7 +57,7 @@ def writable_mounts(pid):
 
 
 def in_mount_namespace(pid, path):
-    """Opens `path` for writing as the container sees it, with all rights that the test has: 0 or an errno."""
+    """Opens `path` for writing as the container sees it, with all rights of the test. Returns 0 or an errno."""
     child = os.fork()
     if child == 0:
         space = os.open(f'/proc/{pid}/ns/mnt', os.O_RDONLY)
@@ -72,7 +72,7 @@ def in_mount_namespace(pid, path):
 
 
 def until(wanted, seen):
-    """Calls `seen` until `wanted` holds of what it gives, for LIMIT seconds; gives the last."""
+    """Calls `seen` until `wanted` holds for its result, for at most LIMIT seconds. Returns the last result."""
     end = time.monotonic() + LIMIT
     while True:
         value = seen()
@@ -97,7 +97,7 @@ class ImageCase(unittest.TestCase):
         cls.name = index['manifests'][0]['annotations']['org.opencontainers.image.ref.name']
         manifest = cls.blob(index['manifests'][0])
         cls.config = cls.blob(manifest['config'])
-        # By another's program: the archive is what it says it is.
+        # Another program unpacks the image, which also proves that the archive is valid.
         pod.run('umoci', 'unpack', '--image', f'{layout}:{cls.name}', cls.folder / 'unpacked')
         cls.root = cls.folder / 'unpacked/rootfs'
         cls.images = {cls.name: cls.root}
@@ -119,7 +119,7 @@ class ImageCase(unittest.TestCase):
         return running
 
     def started(self, running):
-        """Starts the agent and waits until it is ready, with pods or services of this machine on its page."""
+        """Starts the agent and waits until it is ready and its page has pods or services of this machine."""
         pid = running.start(self.config['config'])
         answer = until(lambda answer: answer[0] == 200, lambda: running.get(running.probe('readinessProbe')))
         self.assertEqual(answer[0], 200, answer[1] + running.log.read_text())

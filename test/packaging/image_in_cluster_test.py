@@ -39,7 +39,7 @@ LEASE = ('koordetector-manager', 'koordinator-system')
 DISCOVERY = ('/api', '/apis', '/version', '/openapi')
 
 
-# A role of Kubernetes itself.
+# A role that Kubernetes itself creates.
 BUILT_IN = {'extension-apiserver-authentication-reader': {(verb, '', 'configmaps') for verb in ('get', 'list', 'watch')}}
 
 
@@ -58,7 +58,7 @@ def granted(manifest, account):
 
 
 def right_of(request):
-    """The rights that a request needs, in the form of a role's rule; None: none."""
+    """Returns the rights that a request needs, as in a role's rule; None if it needs none."""
     path = request['path'].split('?')[0].rstrip('/')
     if request['server'] == 'kubelet':
         return request['verb'], '', 'nodes' + path
@@ -112,7 +112,7 @@ class InCluster(image_case.ImageCase):
         self.assertEqual([request for request in self.requests(running) if request['status'] in (401, 403)], [])
 
     def manager(self, *settings, **more):
-        """A started pod of koord-manager, ready, with its process."""
+        """Starts a pod of koord-manager and waits until it is ready. Returns it with its process."""
         running = self.pod('manager.enabled=true', *settings, begin=self.begin, kind='Deployment', **more)
         return running, self.started(running)
 

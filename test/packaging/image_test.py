@@ -47,7 +47,8 @@ class Image(image_case.ImageCase):
         states = self.states(running)
         if pathlib.Path('/sys/kernel/btf/vmlinux').exists():
             for plugin in {'advisor-block-latency', 'advisor-memory-latency'} & set(states):
-                self.assertEqual(states[plugin], 'running', running.log.read_text())  # by eBPF, and by nothing else
+                # measured by eBPF, and not by another source
+                self.assertEqual(states[plugin], 'running', running.log.read_text())
 
         status = status_of(pid)
         declared = image_case.capabilities_of(['BPF', 'PERFMON'])

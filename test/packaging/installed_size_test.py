@@ -12,9 +12,9 @@ import sys
 import tempfile
 
 LIMIT = 25_000_000  # bytes of all files
-NODE_LIMIT = 20_700_000  # of the files on a node
-APART = {'koord-manager': 2_100_000, 'libkoordetector-test.so.1.0.0': 2_450_000}  # their limits
-COPY, COPY_LIMIT, GLIBC_MORE = 'koord-plugin-copy', 100_000, 650_000  # where musl is missing it is linked with glibc
+NODE_LIMIT = 20_700_000  # limit for the files on a node
+APART = {'koord-manager': 2_100_000, 'libkoordetector-test.so.1.0.0': 2_450_000}  # their own limits
+COPY, COPY_LIMIT, GLIBC_MORE = 'koord-plugin-copy', 100_000, 650_000  # without musl it is linked with glibc
 
 
 def installed(build, folder):

@@ -26,7 +26,7 @@ kit = pathlib.Path(sys.argv.pop(4))
 CGROUP_V2 = pathlib.Path('/sys/fs/cgroup/cgroup.controllers').exists()
 LANDLOCK = ('landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self')
 ALL_LAYERS = ['uid', 'landlock', 'seccomp', 'cgroup']
-# Those that need only the node's own files and processes.
+# Attacks that need only the node's own files and processes.
 ATTACKS = ['core_pattern', 'release_agent', 'devices', 'system_files', 'shared_folders', 'secrets', 'become_root', 'agent_files',
            'signal_all', 'limit_sibling', 'memory_of_agent', 'memory_of_sibling', 'ptrace', 'own_memory_limit', 'make_cgroup', 'unshare',
            'clone_namespace', 'mount', 'kernel_objects', 'api_mode']
@@ -42,7 +42,7 @@ def node_has_landlock():
 
 class Isolation(image_case.ImageCase):
     def plugins_pod(self, attacks, *settings, config=None, **more):
-        """A pod with the bystander and plugins of these attacks, which come in an image."""
+        """Starts a pod with the bystander and the plugins of these attacks, which come in an image."""
         theirs = self.folder / f'acme-{len(self.images)}'
         (theirs / 'plugins').mkdir(parents=True)
         words = [f'{key}={value}' for key, value in WORDS.items()]
@@ -59,21 +59,21 @@ class Isolation(image_case.ImageCase):
         return running
 
     def end(self, running, pid):
-        """Ends the agent as the kubelet does. Its plugins leave no cgroup on the node."""
+        """Ends the agent as the kubelet does. Its plugins must leave no cgroup on the node."""
         os.kill(pid, signal.SIGTERM)
         state = until(lambda state: state == 'stopped', lambda: json.loads(pod.run('runc', 'state', running.name))['status'])
         self.assertEqual(state, 'stopped', running.log.read_text())
         self.assertEqual(list(pathlib.Path('/sys/fs/cgroup').glob('**/koordetector-plugins/com.hostile.*')), [])
 
     def plugin(self, running, id='com.bystander'):
-        """The plugin once it runs or is refused, as `koordctl plugins -o json` has it."""
+        """Waits until the plugin runs or is refused. Returns it as `koordctl plugins -o json` has it."""
         def seen():
             answer = json.loads(running.execute('/usr/bin/koordctl', 'plugins', '-o', 'json'))
             return next((plugin for plugin in answer['plugins'] if plugin['id'] == id), {'state': 'loading'})
         return until(lambda plugin: plugin['state'] in ('running', 'failed', 'parked', 'refused'), seen)
 
     def assert_level(self, running, layers):
-        """The plugin has these layers: koordctl shows them, and the kernel knows of its process."""
+        """Checks that the plugin has these layers, by koordctl and by the kernel's state of its process."""
         plugin = self.plugin(running)
         self.assertEqual(plugin['state'], 'running', running.log.read_text())
         self.assertEqual(plugin['isolation']['layers'], layers, plugin['isolation']['missing'])
@@ -84,7 +84,7 @@ class Isolation(image_case.ImageCase):
         self.assertGreater(int(status['Uid'].split()[0]), 65535)
         self.assertEqual([int(status[kind], 16) for kind in ('CapEff', 'CapPrm', 'CapInh', 'CapAmb')], [0, 0, 0, 0])
         self.assertEqual((status['NoNewPrivs'], status['Seccomp']), ('1', '2'))
-        self.assertEqual(int(status['Seccomp_filters']), 2)  # the container's and its own
+        self.assertEqual(int(status['Seccomp_filters']), 2)  # the container's filter and the plugin's own
         in_own = 'koordetector-plugins/com.bystander' in pathlib.Path(f'/proc/{process}/cgroup').read_text()
         self.assertEqual(in_own, 'cgroup' in layers)
         return plugin['isolation']['missing']
@@ -103,7 +103,7 @@ class Isolation(image_case.ImageCase):
         return [layer for layer in layers if layer != 'landlock' or node_has_landlock()]
 
     def test_in_the_enforcing_profile_a_plugin_has_all_layers_and_calls_of_hostile_plugins_are_refused(self):
-        # The right to make cgroups at the root of a hierarchy. On cgroup v2 the agent makes them below its own instead.
+        # Gives the right to make cgroups at the root of a hierarchy. On cgroup v2 the agent makes them below its own instead.
         more = [] if CGROUP_V2 else ['capabilities=[BPF, PERFMON, DAC_OVERRIDE]']
         running = self.plugins_pod(ATTACKS, 'profile=enforce', *more)
         self.assert_level(running, self.present(*ALL_LAYERS))
@@ -124,8 +124,8 @@ class Isolation(image_case.ImageCase):
         self.assert_refused(running, ATTACKS)
 
     def test_a_profile_that_forbids_landlock_shows_in_the_level_and_the_other_layers_refuse_the_calls(self):
-        # The agent's state is in an emptyDir, which all users may write at first. Without Landlock all users may write /dev/shm and
-        # read the metric cache.
+        # The agent's state is in an emptyDir, which all users may write at first. Without Landlock all users may write /dev/shm
+        # and read the metric cache.
         attacks = [attack for attack in ATTACKS if attack not in ('shared_folders', 'secrets')]
         running = self.plugins_pod(attacks, 'state.hostPath=', seccomp=self.forbids_landlock)
         missing = self.assert_level(running, ['uid', 'seccomp'])

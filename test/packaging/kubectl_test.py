@@ -19,7 +19,7 @@ tree, kubectl = pathlib.Path(sys.argv[1]), sys.argv[2]
 NEWEST_FIELD_SINCE = 31  # Kubernetes 1.31: recursiveReadOnly
 COMMANDS = {
     'DaemonSet': lambda it: ['serviceaccount', it['spec']['template']['spec']['serviceAccountName']],
-    'ClusterRoleBinding': lambda it: ['subject', '--group=one-more'],  # it prints only what it changes
+    'ClusterRoleBinding': lambda it: ['subject', '--group=one-more'],  # kubectl prints the object only if it changes it
     'RoleBinding': lambda it: ['subject', '--group=one-more'],
 }
 
@@ -39,12 +39,12 @@ def read_by_kubectl(it):
 
 
 def lost(put_in, came_out, path=''):
-    """The paths of what did not come out as it was put in."""
+    """Returns the paths of values that the output lacks or changes."""
     if isinstance(put_in, dict) and isinstance(came_out, dict):
         return [p for key, value in put_in.items() for p in lost(value, came_out.get(key), f'{path}.{key}')]
     if isinstance(put_in, list) and isinstance(came_out, list) and len(put_in) <= len(came_out):
         return [p for i, value in enumerate(put_in) for p in lost(value, came_out[i], f'{path}[{i}]')]
-    # An empty value may be left out.
+    # An empty value may be missing.
     return [] if put_in == came_out or (came_out is None and put_in in ({}, [], '', 0, False)) else [path]
 
 

@@ -22,7 +22,7 @@ rules_file = packaging / 'prometheus/rules.yaml'
 dashboards = sorted((packaging / 'grafana').glob('*.json'))
 render = SourceFileLoader('render', str(packaging / 'helm/render')).load_module()
 
-# Units as Grafana names them.
+# Units by their names in Grafana.
 UNITS = {'none', 's', 'bytes', 'percentunit', 'reqps'}
 DATASOURCE = {'type': 'prometheus', 'uid': '${datasource}'}
 
@@ -36,7 +36,7 @@ def alerts():
 
 
 def anchors(page):
-    """The anchors of a page's headings, as GitHub and GitLab make them."""
+    """Returns the anchors of a page's headings, as GitHub and GitLab make them."""
     headings = re.findall(r'^#+ (.*)$', page.read_text(), re.M)
     return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
 
@@ -157,7 +157,7 @@ class Levels(unittest.TestCase):
     def test_no_expression_of_an_alert_needs_the_level_all(self):
         code = (tree / 'core/agentd/export_detail.cpp').read_text()
         for name in re.findall(r'"((?:pod|container)_[a-z0-9_]+[a-z0-9])"', code):
-            if name != 'container_interference':  # as long as it is 1
+            if name != 'container_interference':  # every level has it while its value is 1
                 for rule in rules():
                     self.assertNotRegex(rule['expr'], rf'koordetector_{name}\b')
                 for path in dashboards:
@@ -165,7 +165,7 @@ class Levels(unittest.TestCase):
 
 
 class Examples(unittest.TestCase):
-    """The README's configuration of Prometheus."""
+    """Returns the README's configuration of Prometheus."""
 
     @classmethod
     def setUpClass(cls):

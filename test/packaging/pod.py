@@ -37,10 +37,10 @@ def bytes_of(quantity):
 
 
 class Pod:
-    """`images`: image name to its unpacked root file system. All that it makes is named `name`, koord-test-…, or lies in `folder`.
-    `begin`: called with it when its network is there, to start a cluster in, of which it gives the facts (test/support/cluster).
-    `seccomp`: called with the capabilities of a container, returns its profile; None: the containers have none.
-    `kind`: of the manifest's object that makes the pod. `secrets`: the files of each, by their names."""
+    """`images`: image name to its unpacked root file system. Everything that this class makes is named `name`, koord-test-…, or
+    is in `folder`. `begin`: called when the pod's network exists; it may start a cluster there, and returns the cluster's facts
+    (test/support/cluster). `seccomp`: returns the profile for a container's capabilities; None: containers have no profile.
+    `kind`: the kind of the manifest's object that makes the pod. `secrets`: the files of each secret by name."""
 
     def __init__(self, manifest, images, folder, name, begin=None, seccomp=None, kind='DaemonSet', secrets=None):
         self.manifest = manifest
@@ -64,7 +64,7 @@ class Pod:
         run('ip', 'netns', 'delete', self.name)
 
     def volume(self, volume):
-        """Where on this machine it is."""
+        """Returns the path of the volume on this machine."""
         place = self.folder / 'volumes' / volume['name']
         if 'hostPath' in volume and volume['hostPath']['type'] in ('Directory', 'File'):
             return volume['hostPath']['path']
@@ -77,7 +77,7 @@ class Pod:
         elif 'projected' in volume:
             for name, text in KUBELETS_FILES.items():
                 (place / name).write_text(text)
-        elif 'emptyDir' in volume:  # as a kubelet makes them
+        elif 'emptyDir' in volume:  # as a kubelet makes it
             place.chmod(0o777)
             if group := self.spec.get('securityContext', {}).get('fsGroup'):
                 os.chown(place, 0, group)
@@ -89,7 +89,7 @@ class Pod:
                 {name: base64.b64decode(text) for name, text in found.get('binaryData', {}).items()})
 
     def write_secret(self, place, secret):
-        """As a kubelet does: the pod's group may read it."""
+        """Writes the files as a kubelet does: the pod's group may read them."""
         for name, content in self.secrets[secret['secretName']].items():
             (place / name).write_bytes(content)
             (place / name).chmod(secret['defaultMode'])
@@ -106,7 +106,7 @@ class Pod:
         return [re.sub(r'\$\((\w+)\)', lambda match: environment[match[1]], word) for word in words]
 
     def bundle(self, container, image_config=None):
-        """The folder with runc's config.json of this container."""
+        """Makes the folder with runc's config.json for this container, and returns it."""
         root = self.images[container['image']]
         context = container['securityContext']
         folder = self.folder / container['name']
@@ -144,7 +144,7 @@ class Pod:
                 for container in self.spec.get('initContainers', [])]
 
     def start(self, image_config):
-        """Starts the one container; its process id."""
+        """Starts the only container. Returns its process id."""
         bundle = self.bundle(self.spec['containers'][0], image_config)
         pid_file = self.folder / 'pid'
         self.log = self.folder / 'log'
@@ -160,19 +160,19 @@ class Pod:
         return run('runc', 'exec', self.name, *command)
 
     def probe(self, kind):
-        """The address that the kubelet asks for this probe."""
+        """Returns the address that the kubelet uses for this probe."""
         container = self.spec['containers'][0]
         get = container[kind]['httpGet']
         return self.url(get['port'], get['path'])
 
     def url(self, port_name, path):
-        """The address of a named port of the agent's container."""
+        """Returns the address of a named port of the agent's container."""
         ports = self.spec['containers'][0]['ports']
         port = next(port['containerPort'] for port in ports if port['name'] == port_name)
         return f'http://{POD_IP}:{port}{path}'
 
     def get(self, url):
-        """Status and body, asked in the pod's network; 0 without an answer."""
+        """Sends a request in the pod's network. Returns status and body; the status is 0 without an answer."""
         code = 'import sys; sys.path.insert(0, sys.argv[1]); import pod; pod.print_answer(sys.argv[2])'
         here = os.path.dirname(os.path.abspath(__file__))
         answer = run('ip', 'netns', 'exec', self.name, sys.executable, '-c', code, here, url)

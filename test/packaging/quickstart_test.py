@@ -9,12 +9,12 @@ import tempfile
 import unittest
 
 TREE = pathlib.Path(sys.argv.pop(1))
-NOBODY = 65534  # root's quickstart keeps its pid file in /run, which is the machine's
+NOBODY = 65534  # the pid file of root's quickstart would be in /run of this machine
 USER = {'user': NOBODY, 'group': NOBODY} if os.geteuid() == 0 else {}
 
 
 class Quickstart(unittest.TestCase):
-    """A tree with a host that only waits, started as quickstart leaves it."""
+    """A tree with a host that only waits, in the state that quickstart leaves."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix='koord-test-')

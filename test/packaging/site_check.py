@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a folder of HTML pages and finds what is wrong with it: for docs_test.py."""
+"""Reads a folder of HTML pages and finds problems, for docs_test.py."""
 import collections
 import pathlib
 import posixpath

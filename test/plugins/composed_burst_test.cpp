@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-burst with its factor enforced beside bases, factors, caps and sets of other plugins: which factor it has,
-// and which value the container.
+// qos-cpu-burst with its factor enforced, beside bases, factors, caps and sets of other plugins. Checks the factor, and
+// the container's value.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr const char* kContainer = "kubepods/podu1/c1";
 constexpr const char* kUpToThree =
     R"({"cpuBurstStrategy": {"policy": "cfsQuotaBurstOnly", "cfsQuotaBurstPercent": 300,
   "cfsQuotaBurstPeriodSeconds": -1, "sharePoolThresholdPercent": 100}})";
-constexpr int kSettled = 10;  // rounds until the factor is 3 at the latest
+constexpr int kSettled = 10;  // the factor reaches 3 within this number of rounds
 
 state::Pod pod_of_two_cores() {
   state::Pod pod;
@@ -52,7 +52,7 @@ state::Topology eight_cpus() {
   return topology;
 }
 
-// A container that its quota always throttles, on a node without other load.
+// A container that is always throttled by its quota, on a node without other load.
 class ThrottledContainer {
  public:
   ThrottledContainer() {
@@ -69,7 +69,7 @@ class ThrottledContainer {
     REQUIRE(strategy_.init() == KOORD_OK);
   }
 
-  // A second of the agent.
+  // Runs one second of the agent.
   void round() {
     host_.clock().advance(1s);
     samples_.add("node_cpu_usage", 0.1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plugins/HOOKS.md against the sources of the hooks, and the host's tables of fields and knobs.
+// Compares plugins/HOOKS.md with the hooks' sources and with the host's tables of fields and knobs.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -37,7 +37,7 @@ std::string without_ticks(std::string_view cell) {
   return text;
 }
 
-// The rows of the table of files.
+// Returns the rows of the table of files.
 std::vector<FieldRow> field_rows() {
   std::vector<FieldRow> rows;
   const std::string all = page();
@@ -63,7 +63,7 @@ std::set<std::string> hooks_in_the_tree() {
   return hooks;
 }
 
-// Fields in the texts of a hook's sources: "linux.cpu.quota", "env:".
+// Returns the fields in a hook's source texts: "linux.cpu.quota", "env:".
 std::set<std::string> fields_in_sources(const std::string& hook) {
   std::set<std::string> fields;
   for (const fs::directory_entry& file : fs::directory_iterator(plugins_folder() / hook)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The classes that hook-network proposes, as the host's knob tc.classes reads them.
+// The classes that hook-network proposes, parsed by the host's knob tc.classes.
 #include <doctest/doctest.h>
 
 #include "core/knob/traffic_text.hpp"

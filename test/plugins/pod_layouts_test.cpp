@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The advisors of pods on nodes that keep cgroups in different ways: the same pods give the same values. The pods are
-// found by the agent's own walk of the tree, the plugins are the .so files that are installed, named on the command
-// line.
+// The advisors of pods on nodes with different cgroup layouts: the same pods must have the same values. The agent's own
+// walk of the tree finds the pods. The plugins are the installed shared objects, named on the command line.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -24,7 +23,7 @@ std::vector<std::string> shared_objects;
 const std::string kWeb = "11111111-2222-4333-8444-555555555555", kBatch = "99999999-2222-4333-8444-555555555555";
 const std::string kServer(64, 'a'), kProxy(64, 'b'), kJob(64, 'c');
 
-// The state `seconds` after the pods began their work.
+// Returns the pods' counters `seconds` after their start.
 std::vector<FakePod> pods_after(std::int64_t seconds) {
   const CgroupUse server = {.cpu_us = 500'000 * seconds,
                             .periods = 10 * seconds,
@@ -66,7 +65,7 @@ Labels with(Labels labels, Labels more) {
   return labels;
 }
 
-// At the second of two ticks, 10 s and 20 s after the beginning.
+// Returns the values at the second of two ticks, which are 10 s and 20 s after the start.
 std::vector<Expected> expected() {
   const Labels web = {{"pod_uid", kWeb}}, batch = {{"pod_uid", kBatch}};
   const Labels server = {{"container_id", "containerd://" + kServer}},
@@ -109,7 +108,7 @@ std::vector<Expected> expected() {
   };
 }
 
-// The plugins on one node, 20 s after the pods began.
+// The plugins on one node, 20 s after the start of the pods.
 class Node {
  public:
   explicit Node(PodLayout layout) {
@@ -165,7 +164,7 @@ TEST_CASE("a v2 node with the systemd driver gives the pods' values") { check_va
 TEST_CASE("a v2 node with the cgroupfs driver gives the same") { check_values(PodLayout::v2_cgroupfs); }
 
 TEST_CASE(
-    "a v1 node with the systemd driver, cpu and cpuacct in one tree, and a vendor's pressure files gives the same") {
+    "a v1 node with the systemd driver, one tree for cpu and cpuacct, and a vendor's pressure files gives the same") {
   check_values(PodLayout::v1_systemd);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-resctrl with its intents enforced, on a tree in resctrl's form that behaves like the kernel: groups are made with
-// their files and removed with them, a line that is written replaces that line alone, a thread that comes to a group
-// leaves its old one.
+// qos-resctrl with its intents enforced on a plain tree that behaves like the kernel's resctrl: a group is made and
+// removed together with its files, writing a line replaces only that line, and a thread that is moved to a group leaves
+// its old group.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -32,7 +32,7 @@ constexpr const char* kBestEffortPart =
 constexpr const char* kNothing = R"({"resourceQOSStrategy": {}})";
 constexpr const char* kPod = "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podu1.slice";
 
-// Sees each write before and after: the kernel's immediate effects are applied to the files between them.
+// Called before and after each write. Applies the immediate effects that a kernel would have to the files.
 class ResctrlKernel final : public MemoryOriginals {
  public:
   explicit ResctrlKernel(FakeNode& node) : node_(node) {
@@ -53,7 +53,7 @@ class ResctrlKernel final : public MemoryOriginals {
     show();
   }
 
-  // A group's files: "L3:0=f;1=f", and the threads in it.
+  // Return parts of a group's files: a line such as "L3:0=f;1=f", and the threads in the group.
   std::string line(const std::string& group, const std::string& resource) { return lines_.at(group).at(resource); }
   std::set<std::string> threads(const std::string& group) const {
     std::set<std::string> threads;
@@ -69,7 +69,7 @@ class ResctrlKernel final : public MemoryOriginals {
 
  private:
   static std::string folder(const std::string& group) { return "resctrl/" + (group.empty() ? "" : group + "/"); }
-  // Learns from the written text, which has replaced the previous one.
+  // Reads the written text, which has replaced the earlier one, into the model.
   void learn() {
     for (auto& [group, lines] : lines_) {
       const std::string schemata = *read_file(node_.path(folder(group) + "schemata"));
@@ -165,10 +165,11 @@ TEST_CASE_FIXTURE(Node,
     CHECK(one.outcome == Outcome::applied);
   }
   CHECK(reported[0].final_value == "0=f;1=f");  // as it was read back
-  CHECK(governor.held() == 4);                  // and that the group was made
+  CHECK(governor.held() == 4);                  // including the making of the group
 }
 
-TEST_CASE_FIXTURE(Node, "a class that is switched off: threads are where they were, and the group has gone") {
+TEST_CASE_FIXTURE(
+    Node, "a class that is switched off: threads are in their earlier groups, and the class's group is removed") {
   round();
   REQUIRE(is_there("koord-BE"));
   publish(kNothing);
@@ -202,7 +203,7 @@ TEST_CASE_FIXTURE(Node,
     CHECK(kernel.line("", "L3") == "0=7ff;1=7ff");
     CHECK(kernel.all().empty());
   }
-  publish(part(R"("catRangeEndPercent": 1, "mbaPercent": 1)"));  // as little as the CPU takes
+  publish(part(R"("catRangeEndPercent": 1, "mbaPercent": 1)"));  // the least that the CPU accepts
   round();
   CHECK(kernel.line("koord-BE", "L3") == "0=1;1=1");
   CHECK(kernel.line("koord-BE", "MB") == "0=10;1=10");
@@ -224,7 +225,7 @@ TEST_CASE_FIXTURE(Node,
   CHECK(kernel.all().empty());
 }
 
-TEST_CASE_FIXTURE(Node, "threads that come later are moved at the next poll, which does not count as another writer") {
+TEST_CASE_FIXTURE(Node, "later threads are moved at the next poll, and do not count as another writer") {
   round();
   kernel.begin_thread("202");
   node.write(std::string("cgroup/") + kPod + "/c1/cgroup.threads", "202\n");
@@ -233,7 +234,7 @@ TEST_CASE_FIXTURE(Node, "threads that come later are moved at the next poll, whi
   for (const IntentResult& one : reported) CHECK(one.outcome == Outcome::applied);
 }
 
-TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its group, or reverts it") {
+TEST_CASE_FIXTURE(Node, "after an agent was killed the next one takes over its group, or removes it") {
   round();
   Governor next{host.clock(), *cgroup::Layout::detect(node.roots()), node.roots(), kernel};
   next.set_node_mode(Mode::enforce);
@@ -252,10 +253,9 @@ TEST_CASE_FIXTURE(Node, "an agent that was killed: the next one takes over its g
   }
 }
 
-// The property of test/composed, on this tree, because the kernel of the machine may lack resctrl.
+// Tests the property of test/composed on this tree, because the machine's kernel may lack resctrl.
 TEST_CASE_FIXTURE(
-    Node,
-    "interrupted in any way, a class comes to its part again, and all is as before when the agent or the class ends") {
+    Node, "after any interruption a class gets its part again; when the agent or the class ends, all is as before") {
   std::list<Governor> agents;
   std::list<FakeInstance> plugins;
   Governor* agent = &governor;
@@ -292,7 +292,7 @@ TEST_CASE_FIXTURE(
   };
   rounds();
   REQUIRE(has_its_part());
-  begin_agent(false);  // killed
+  begin_agent(false);  // as after SIGKILL
   CHECK(has_its_part());
   rounds();
   CHECK(has_its_part());
@@ -302,7 +302,7 @@ TEST_CASE_FIXTURE(
   rounds();
   CHECK(has_its_part());
   const std::uint64_t before = session;
-  begin_plugin();  // reloaded: the new one proposes before the old one ends
+  begin_plugin();  // a reload: the new instance proposes before the old one ends
   rounds();
   agent->withdraw({"qos-resctrl", "resctrl", before});
   CHECK(has_its_part());
@@ -319,7 +319,7 @@ TEST_CASE_FIXTURE(
   CHECK(is_as_before());
 }
 
-TEST_CASE_FIXTURE(Node, "groups of ours that no journal knows are removed after a minute, those of others never") {
+TEST_CASE_FIXTURE(Node, "the agent's groups without a journal entry are removed after a minute, other groups never") {
   for (const char* group : {"koord-pod-gone", "runtime", "mon_groups/koord-x"})
     node.make_directory("resctrl/" + std::string(group));
   for (int i = 0; i < 14; ++i) round();
@@ -329,7 +329,7 @@ TEST_CASE_FIXTURE(Node, "groups of ours that no journal knows are removed after 
   CHECK(is_there("koord-BE"));
 }
 
-TEST_CASE_FIXTURE(Node, "in shadow no group is made and no thread is moved") {
+TEST_CASE_FIXTURE(Node, "in shadow mode no group is made and no thread is moved") {
   governor.set_node_mode(Mode::shadow);
   round();
   CHECK_FALSE(is_there("koord-BE"));

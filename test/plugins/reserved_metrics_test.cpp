@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reserved names of metrics, the metrics in the READMEs of the host's own plugins, and those that their sources
-// define.
+// Compares the reserved metric names, the metrics in the READMEs of the agent's own plugins, and those that the
+// plugins' sources define.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ std::vector<std::string> quoted_by(char quote, const std::string& text) {
   return found;
 }
 
-// "…_p99_seconds" after "x_mean_seconds" is "x_p99_seconds"; "pod_…" after "node_x" is "pod_x".
+// Completes a shortened name: "…_p99_seconds" after "x_mean_seconds" is "x_p99_seconds"; "pod_…" after "node_x" is
+// "pod_x".
 std::string without_ellipsis(const std::string& name, const std::string& first) {
   if (name.starts_with(kEllipsis)) {
     const std::string end = name.substr(kEllipsis.size());
@@ -86,7 +87,7 @@ std::map<std::string, std::set<std::string>> names_by_plugin() {
   return names;
 }
 
-// The names that stand as literals in calls of define().
+// Returns the names that are string literals in calls of define().
 std::set<std::string> names_in_sources(const fs::path& folder) {
   static const std::regex definition("define\\(\\s*\\{\\s*\"([a-z0-9_]+)\"");
   std::set<std::string> names;
@@ -113,7 +114,7 @@ TEST_CASE("a cell of a README names its metrics in full, by level and by what di
   CHECK(names_in_cell("`<level>_x`") == Names{"node_x", "pod_x", "container_x"});
 }
 
-TEST_CASE("every metric of the host's own plugins is reserved") {
+TEST_CASE("every metric of the agent's own plugins is reserved") {
   std::size_t count = 0;
   for (const auto& plugin : names_by_plugin())
     for (const std::string& name : plugin.second) {
@@ -123,7 +124,7 @@ TEST_CASE("every metric of the host's own plugins is reserved") {
   CHECK(count > 150);
 }
 
-TEST_CASE("every reserved name is one of a metric") {
+TEST_CASE("every reserved name is the name of a metric") {
   std::set<std::string> all;
   for (const auto& [plugin, names] : names_by_plugin()) all.insert(names.begin(), names.end());
   for (const std::string_view pattern : reserved_metrics()) CHECK_MESSAGE(is_used(all, std::string(pattern)), pattern);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NodeSLO as the host writes it and as plugins read it: one contract, tested with both sides' own code.
+// A NodeSLO as the host writes it and as plugins read it: tests one contract with the code of both sides.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>
@@ -26,13 +26,13 @@ slo::NodeSlo read_through_the_host(std::string_view spec) {
   return parsed->slo;
 }
 
-// Values at the ends of what a field may be, and some of other types.
+// Returns values at the bounds of a field, and some of other types.
 std::vector<boost::json::value> values_for(const state::SloField& field) {
   std::vector<boost::json::value> values{-1, 0, 1, 5.0, 1.5, true, "nonsense", "10Gi"};
   for (const std::int64_t end : {field.least, field.most}) values.emplace_back(end);
   if (field.least != state::kNoLeast) values.emplace_back(field.least - 1);
   if (field.most != state::kNoMost) values.emplace_back(field.most + 1);
-  // For a plugin an empty word is a choice that is not made; the host lets none through.
+  // A plugin reads an empty word as a missing choice; the host passes no empty word.
   if (field.type != state::SloType::choice) values.emplace_back("");
   std::string_view choices = field.choices;
   while (const auto choice = next_field(choices, '|')) values.emplace_back(std::string(*choice));

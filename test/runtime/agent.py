@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A koordetector of the test's own, which a container runtime asks through NRI."""
+"""A separate koordetector that a container runtime asks through NRI."""
 import json
 import os
 import pathlib
@@ -12,12 +12,12 @@ import urllib.request
 import containerd
 
 BATCH = {'koordinator.sh/qosClass': 'BE'}
-# 500 milli-cores requested, 800 at most, 64 MiB.
+# Requests 500 milli-cores, limits 800 milli-cores and 64 MiB.
 AMOUNTS = {'requests': {'kubernetes.io/batch-cpu': '500', 'kubernetes.io/batch-memory': '64Mi'},
            'limits': {'kubernetes.io/batch-cpu': '800', 'kubernetes.io/batch-memory': '64Mi'}}
-# As Koordinator's webhook writes it: the agent may not know the pod yet when the runtime asks.
+# The annotation of Koordinator's webhook: when the runtime asks, the agent may not know the pod yet.
 RESOURCES = {'node.koordinator.sh/extended-resource-spec': json.dumps({'containers': {'main': AMOUNTS}})}
-# The kubelet's request for a best-effort pod.
+# The kubelet's values for a best-effort pod.
 OF_KUBELET = {'cpu_shares': 2, 'cpu_period': 100000}
 HOOKS = ('hook-batch-resource', 'hook-cpuset', 'hook-cpu-normalization')
 CONFIG = """nodeName: test-node
@@ -38,7 +38,7 @@ hooks: {{nri: {{socket: "{socket}"}}, deadline: {deadline}}}
 
 
 class Agent:
-    """`socket`: of the runtime's NRI; empty: the runtime does not ask."""
+    """`socket`: the runtime's NRI socket; empty: the runtime does not ask."""
 
     def __init__(self, build, socket, mode='enforce', gates='BatchResource: true', settings='{}', pod_uid='', level='debug', hooks=HOOKS,
                  deadline='1s'):
@@ -65,7 +65,7 @@ class Agent:
                                             stdout=log, stderr=log, env=os.environ | self.environment)
 
     def show(self, pods):
-        """Describes the pods to the agent, as an API server does."""
+        """Lists the pods for the agent, as an API server does."""
         fresh = self.pods.with_suffix('.new')
         fresh.write_text(json.dumps({'kind': 'PodList', 'apiVersion': 'v1', 'items': pods}))
         fresh.rename(self.pods)
@@ -86,7 +86,7 @@ class Agent:
                               check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def metric(self, name):
-        """The sum over the series of the last start."""
+        """Returns the sum over the series since the last start."""
         port = re.findall(r'metrics on .*, port (\d+)', self.log())[-1]
         with urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics', timeout=30) as answer:
             lines = answer.read().decode().splitlines()
@@ -107,7 +107,7 @@ class Agent:
 
 
 def pod_object(name, uid, container, labels, annotations, resources, kube_qos):
-    """A pod with one container, as an API server describes it. `container`: its id; None: not created yet."""
+    """Returns a pod with one container, as an API server has it. `container`: its id; None: it does not exist yet."""
     status = {'phase': 'Pending', 'qosClass': kube_qos}
     if container:
         running = {'name': 'main', 'containerID': 'containerd://' + container, 'state': {'running': {}}}

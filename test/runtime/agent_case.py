@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An agent that a real containerd asks through NRI, for each test."""
+"""Base of tests in which a real containerd asks an agent through NRI."""
 import time
 import unittest
 
 import containerd
 from agent import BATCH, OF_KUBELET, RESOURCES, Agent
 
-# Set by the program of the tests.
+# The test program sets these.
 runtime = None
 build = None
 
 
 def files_of_cgroup(parent, container):
-    """The files that the hook's values are in, by what they are."""
+    """Returns the files with the hook's values, by the kind of the value."""
     def find(name_on_v1, name_on_v2):
         return containerd.file_of(f'{parent}/{container}', name_on_v1, name_on_v2)
     return {'shares': find('cpu.shares', 'cpu.weight'), 'quota': find('cpu.cfs_quota_us', 'cpu.max'),
@@ -54,7 +54,7 @@ class AgentCase(unittest.TestCase):
         return {'shares': '2', 'quota': '-1', 'memory': '9223372036854771712'}
 
     def careless_pod(self, name, order, annotations=None):
-        """Runs a container of which the careless hook is asked, and returns its place and the seconds that CreateContainer took."""
+        """Runs a container for which the careless hook is asked. Returns its place and the seconds of CreateContainer."""
         parent = f'{runtime.cgroup}/besteffort-{name}'
         annotations = RESOURCES | ({'koordetector.sh/test-hook': order} if order else {}) | (annotations or {})
         pod = runtime.cri.run_pod(name, parent, annotations, BATCH)

@@ -58,22 +58,22 @@ def eventually(condition, what):
 
 
 def environment_of(pid):
-    """The environment of a container's program, once that runs `sleep`."""
+    """Returns the environment of a container's program, once the program is `sleep`."""
     process = pathlib.Path(f'/proc/{pid}')
-    # Before that it is the program of the runtime that becomes the container's.
+    # Before, the process runs the runtime's program, which later executes the container's.
     eventually(lambda: process.joinpath('comm').read_text() == 'sleep\n', 'the program of the container runs')
-    # Empty while the kernel replaces that program.
+    # Empty while the kernel replaces the program.
     return eventually(lambda: process.joinpath('environ').read_bytes(), 'the program has its environment').split(b'\0')
 
 
 def hierarchies():
-    """Mount points of the cgroup file systems."""
+    """Returns the mount points of the cgroup file systems."""
     mounts = [line.split() for line in pathlib.Path('/proc/self/mounts').read_text().splitlines()]
     return [pathlib.Path(mount[1]) for mount in mounts if mount[2] in ('cgroup', 'cgroup2')]
 
 
 def file_of(cgroup, name_on_v1, name_on_v2):
-    """The path of a file of a cgroup."""
+    """Returns the path of a cgroup's file."""
     for hierarchy in hierarchies():
         for name in (name_on_v1, name_on_v2):
             path = hierarchy / cgroup.lstrip('/') / name
@@ -89,7 +89,7 @@ def may_lower_oom_score_adj():
 
 
 class Containerd:
-    """Runs in `folder`, which must be short because it has sockets in it. Its pods belong below `cgroup`."""
+    """Runs in `folder`, which must have a short path because it has sockets. Its pods must be below `cgroup`."""
 
     def __init__(self, root, folder):
         self.root, self.folder = root, pathlib.Path(folder)
@@ -130,7 +130,7 @@ class Containerd:
         self.log.close()
 
     def _hold_namespace(self):
-        pathlib.Path('/run/containerd').mkdir(exist_ok=True)  # stays: others may have mounted over it
+        pathlib.Path('/run/containerd').mkdir(exist_ok=True)  # not removed later: others may have mounted over it
         command = HOLD.format(folder=self.folder, root=self.root)
         self.holder = subprocess.Popen(['unshare', '-m', '--propagation', 'slave', 'sh', '-c', command],
                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
@@ -159,7 +159,7 @@ class Containerd:
         return version.returncode == 0 and self.nri_socket.exists()
 
     def kill(self):
-        """SIGKILL. Pods keep running."""
+        """Sends SIGKILL. Pods continue to run."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
@@ -168,7 +168,7 @@ class Containerd:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT).stdout
 
     def _end_shims(self):
-        """Ends the shims of this containerd, which their arguments name, and their containers' processes."""
+        """Ends the shims of this containerd, which have its path in their arguments, and the processes of their containers."""
         for process in pathlib.Path('/proc').glob('[0-9]*'):
             try:
                 words = (process / 'cmdline').read_bytes().split(b'\0')

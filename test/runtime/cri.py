@@ -65,17 +65,17 @@ ListImagesRequest
 ListImagesResponse images=1:*Image
 Image id=1 repo_tags=2:*s
 """)
-HOST_NETWORK = {'network': 2, 'pid': 1}  # pid 1: each container has a namespace of its own, as the kubelet asks
+HOST_NETWORK = {'network': 2, 'pid': 1}  # pid 1: each container has its own namespace, as the kubelet requests
 
 
 class Cri:
     def __init__(self, socket):
         self.socket, self.sandboxes, self.channel = socket, {}, None
-        self.logs = pathlib.Path(socket).parent / 'logs'  # a folder for each pod
+        self.logs = pathlib.Path(socket).parent / 'logs'  # one folder for each pod
         self.connect()
 
     def connect(self):
-        """Also after the runtime was restarted."""
+        """Connects, also after a restart of the runtime."""
         if self.channel:
             self.channel.close()
         self.channel = grpc.insecure_channel(f'unix:{self.socket}', options=[('grpc.default_authority', 'localhost'),
@@ -115,7 +115,7 @@ class Cri:
         self.call('UpdateContainerResources', container_id=container, linux=resources)
 
     def exec(self, container, *command):
-        """Returns what the command prints, and its exit status."""
+        """Returns the output of the command and its exit status."""
         answer = self.call('ExecSync', container_id=container, cmd=command)
         return answer.get('stdout', ''), answer.get('exit_code', 0)
 
@@ -124,7 +124,7 @@ class Cri:
         return json.loads(status['info']['info'])['pid']
 
     def remove_pod(self, name):
-        """One that run_pod() has made."""
+        """Removes a pod that run_pod() has made."""
         for pod in [pod for pod, config in self.sandboxes.items() if config['metadata']['name'] == name]:
             self.call('StopPodSandbox', pod_sandbox_id=pod)
             self.call('RemovePodSandbox', pod_sandbox_id=pod)

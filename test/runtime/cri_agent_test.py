@@ -13,7 +13,7 @@ import containerd
 import cri_case
 from agent import BATCH, OF_KUBELET, RESOURCES
 
-# Set by the program of the tests.
+# The test program sets this.
 build = None
 
 CONFIG = """nodeName: test-node
@@ -36,7 +36,7 @@ metadata: {name: test-node}
 status: {capacity: {cpu: 2, memory: 8Gi}, allocatable: {cpu: 2, memory: 8Gi}}
 """
 NO_SLO = 'kind: NodeSLO\nmetadata: {name: test-node}\nspec: {}\n'
-# Nothing is left to best-effort pods: they get the least quota, 2 ms.
+# With this NodeSLO best-effort pods get the minimal quota, 2 ms.
 SUPPRESS = NO_SLO.replace('{}', '{resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 0, '
                           'cpuSuppressPolicy: cfsQuota}}')
 SUPPRESSION = ('advisor-node-resource', 'advisor-pod-resource', 'qos-cpu-suppress')
@@ -50,13 +50,13 @@ CONTAINER = ', containerStatuses: [{{name: main, containerID: "containerd://{}",
 
 
 def pod_list(**containers):
-    """The pods by name, each with the id of its container; None: it is not made yet."""
+    """Returns a list of pods by name, each with the id of its container; None: the container does not exist yet."""
     return 'kind: PodList\nitems:\n' + ''.join(
         POD.format(name=name, status=CONTAINER.format(container) if container else '') for name, container in containers.items())
 
 
 class Agent:
-    """Listens at `socket`. It sees the cgroups of the test's runtime only, as those of a whole node."""
+    """Runs an agent that listens at `socket`. It sees only the cgroups of the test's runtime, as if they were a whole node."""
 
     def __init__(self, socket, mode='enforce', plugins=(), slo=NO_SLO):
         self.temporary = tempfile.TemporaryDirectory(prefix='koord-test-agent-')
@@ -117,7 +117,7 @@ class Agent:
 
 class HooksOfTheRealAgent(cri_case.ProxyCase):
     def setUp(self):
-        # The agent needs the cgroup, and a pod before it makes one.
+        # The agent needs the cgroup of pods, which the first pod creates.
         super().setUp()
         self.cri.run_pod('first', f'{cri_case.runtime.cgroup}/kubepods/besteffort/podfirst', {})
 
@@ -139,7 +139,7 @@ class HooksOfTheRealAgent(cri_case.ProxyCase):
 
     def assert_adjusted(self, place):
         shares, quota, memory = self.values(*place)
-        self.assertLess(abs(shares - 512), 30)  # a weight of v2 is coarser
+        self.assertLess(abs(shares - 512), 30)  # a v2 weight has fewer steps
         self.assertEqual((quota, memory), ('80000', str(64 << 20)))
 
     def assert_plain(self, place):
@@ -184,7 +184,7 @@ class HooksOfTheRealAgent(cri_case.ProxyCase):
         self.assert_plain(place)
 
     def test_a_container_that_is_made_while_a_strategy_caps_its_class_has_the_cap_and_koordctl_shows_base_and_cap(self):
-        _, before = self.run_batch('before')  # the strategy needs the usage of a pod
+        _, before = self.run_batch('before')  # the strategy needs the usage of at least one pod
         agent = self.real_agent(plugins=SUPPRESSION, slo=SUPPRESS)
         agent.show(pod_list(before=before, capped=None))
         of_class = containerd.file_of(f'{cri_case.runtime.cgroup}/kubepods/besteffort', 'cpu.cfs_quota_us', 'cpu.max')

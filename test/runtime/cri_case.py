@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A koord-cri-proxy between a CRI client and a real containerd, for each test."""
+"""Base of tests with a koord-cri-proxy between a CRI client and a real containerd."""
 import pathlib
 import tempfile
 import unittest
@@ -10,7 +10,7 @@ import containerd
 import cri
 import cri_proxy
 
-# Set by the program of the tests.
+# The test program sets these.
 runtime = None
 program = None
 
@@ -38,7 +38,7 @@ class ProxyCase(unittest.TestCase):
         self.proxy.start().wait()
         self.cri = cri.Cri(self.proxy.socket)
         self.cri.channel.close()
-        self.cri.channel = cri_proxy.channel_to(self.proxy.socket)  # connects again as soon as a kubelet does
+        self.cri.channel = cri_proxy.channel_to(self.proxy.socket)  # reconnects as fast as a kubelet does
         self.addCleanup(lambda: self.cri.channel.close())
 
     def run_pod(self, name, annotations=None):

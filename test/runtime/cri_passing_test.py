@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of every kind through koord-cri-proxy, to a gRPC server of the test's own."""
+"""Calls of every kind through koord-cri-proxy, to a gRPC server of the test."""
 import os
 import pathlib
 import socket
@@ -30,7 +30,7 @@ def fail(_, context):
 
 
 class Server:
-    """Its methods: echo, fail, wait (until it is cancelled), count, collect, chat. Others are unknown."""
+    """A gRPC server with the methods echo, fail, wait (until it is cancelled), count, collect, chat. Others are unknown."""
 
     def __init__(self, path):
         self.cancelled, self.time_left = threading.Event(), []
@@ -117,7 +117,7 @@ class PassingTest(unittest.TestCase):
         call = self.channel.unary_unary('/any.Service/wait').future(b'', timeout=100)
         while not self.server.time_left:
             time.sleep(0.01)
-        # gRPC rounds a deadline up by at most 1 % in each hop.
+        # gRPC rounds a deadline up by at most 1 % per hop.
         self.assertTrue(50 < self.server.time_left[0] < 103, self.server.time_left)
         call.cancel()
         self.assertTrue(self.server.cancelled.wait(cri_proxy.LIMIT))

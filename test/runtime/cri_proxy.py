@@ -42,8 +42,8 @@ def free_port():
 
 
 class Proxy:
-    """Runs koord-cri-proxy in `folder`, which must be short. With `inherited`, it gets that listening socket as from
-    systemd."""
+    """Runs koord-cri-proxy in `folder`, which must have a short path. With `inherited` the proxy gets that listening socket as if
+    from systemd."""
 
     def __init__(self, program, folder, runtime, *options, inherited=None):
         self.folder = pathlib.Path(folder)
@@ -69,7 +69,7 @@ class Proxy:
         return self
 
     def wait(self):
-        """Until it serves."""
+        """Waits until the proxy serves."""
         end = time.monotonic() + LIMIT
         while self.process.poll() is None and time.monotonic() < end:
             try:
@@ -96,7 +96,7 @@ class Proxy:
             return answer.read().decode()
 
     def metric(self, line):
-        """The value of a series, written as on the page."""
+        """Returns the value of a series, which is written as on the page."""
         for each in self.get('/metrics').splitlines():
             if each.startswith(line + ' '):
                 return float(each.split()[-1])
@@ -161,7 +161,7 @@ def serve(path, handler):
 
 
 def hook_server(path, answer):
-    """Speaks RuntimeHookService. `answer` gets the method's name and the request, and returns a response."""
+    """A server of RuntimeHookService. `answer` gets the method's name and the request, and returns a response."""
     def handler(method):
         name = method.rpartition('/')[2]
         return grpc.unary_unary_rpc_method_handler(

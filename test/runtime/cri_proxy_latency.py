@@ -21,11 +21,11 @@ import packages  # noqa: E402
 UNPACKED = 'KOORD_TEST_UNPACKED'  # the root of the packages
 MOST_P99_MS, MOST_RSS_MIB = 1, 20
 WARM_UP = 100
-BODY = b'x' * 2000  # as the answer to ContainerStatus
+BODY = b'x' * 2000  # the size of an answer to ContainerStatus
 
 
 def run_again_on_unpacked_python():
-    """Runs this file on the unpacked Python, which has gRPC."""
+    """Runs this file with the unpacked Python, which has gRPC."""
     try:
         packages.check_available()
         root = packages.unpack(sys.argv[1], packages.CONTAINERD)

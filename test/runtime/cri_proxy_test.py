@@ -20,7 +20,7 @@ UNPACKED = 'KOORD_TEST_UNPACKED'  # the root of the packages
 
 
 def run_again_on_unpacked_python():
-    """Runs this file on the unpacked Python, which has the modules of the CRI client."""
+    """Runs this file with the unpacked Python, which has the modules of the CRI client."""
     try:
         packages.check_available()
         root = packages.unpack(sys.argv[1], packages.CONTAINERD)
@@ -45,7 +45,7 @@ if __name__ == '__main__':
     from cri_streams_test import StreamsThroughTheProxy
     cri_case.program = cri_passing_test.PROGRAM = sys.argv[2]
     cri_agent_test.build = sys.argv[3]
-    # Short: a path of a socket has at most 107 bytes.
+    # The path must be short: a socket's path has at most 107 bytes.
     with tempfile.TemporaryDirectory(prefix='koord-test-') as folder, \
             containerd.Containerd(pathlib.Path(os.environ[UNPACKED]), folder) as cri_case.runtime:
         unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Restarts of koord-cri-proxy with calls in flight, and its checkpoints."""
+"""Restarts of koord-cri-proxy during calls, and its checkpoints."""
 import socket
 import threading
 import time
@@ -15,7 +15,7 @@ import protobuf
 
 class Restarts(cri_case.ProxyCase):
     def begin_calls(self, container):
-        """An event stream and a unary call, both in flight."""
+        """Starts an event stream and a unary call, which stay in progress."""
         service = '/runtime.v1.RuntimeService/'
         events = self.cri.channel.unary_stream(service + 'GetContainerEvents')(b'')
         request = protobuf.encode(cri.MESSAGES, 'ExecSyncRequest', {'container_id': container, 'cmd': ['sleep', '1000']})
@@ -24,7 +24,7 @@ class Restarts(cri_case.ProxyCase):
         return events, unary
 
     def retry(self):
-        """Calls again until a call succeeds. Python's gRPC connects only during a call: this one waits for that."""
+        """Repeats a call until it succeeds. Python's gRPC connects only during a call, so this waits for the connection."""
         version = self.cri.channel.unary_unary('/runtime.v1.RuntimeService/Version')
         containerd.eventually(lambda: self.succeeds(version), 'a retry succeeds')
 
@@ -71,11 +71,11 @@ class Restarts(cri_case.ProxyCase):
         caller.join()
         failed = [i for i, result in enumerate(results) if not isinstance(result, bytes)]
         print(f'{len(failed)} of {len(results)} calls failed: {[results[i] for i in failed]}')
-        # gRPC cancels a call that arrives between the begin of the end and the client's notice of it.
+        # gRPC cancels a call that arrives after the server begins to stop and before the client notices it.
         self.assertTrue(all(isinstance(result, bytes) for i in failed for result in results[i + 1:i + 2]))
         self.assertLessEqual(len(failed), 1)
         self.assertEqual(old.returncode, 0)
-        self.assertIsNotNone(unary.exception())  # longer than --drain
+        self.assertIsNotNone(unary.exception())  # it takes longer than --drain
         del events
 
     def begin_calls_of_second_client(self, container):
@@ -133,7 +133,7 @@ class Checkpoints(cri_case.ProxyCase):
         self.retry_update(other)
         self.assertEqual(len(agent.questions), 1)
         self.assertIn(f"checkpoint '{path}' is damaged: the checksum is wrong", self.proxy.log())
-        # The proxy may still be writing the second one.
+        # The proxy may still be writing the second checkpoint.
         names = sorted(file.name for file in path.parent.iterdir() if '.new.' not in file.name)
         self.assertEqual(names, sorted([container + '.damaged', other]))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the streaming server of a container runtime, which is at the URL that Exec, Attach and PortForward answer.
-Speaks WebSocket with the protocol v4.channel.k8s.io: the first byte of each message is the number of its stream."""
+"""A client of a container runtime's streaming server. Its URL is the answer to Exec, Attach and PortForward. Uses WebSocket with
+the protocol v4.channel.k8s.io: the first byte of each message is the number of its stream."""
 import base64
 import os
 import socket
@@ -12,7 +12,7 @@ LIMIT = 60  # seconds
 
 
 class Streams:
-    """`query`: more of the URL, such as the port of PortForward."""
+    """`query`: addition to the URL, such as the port of PortForward."""
 
     def __init__(self, url, query=''):
         parts = urllib.parse.urlsplit(url)
@@ -33,7 +33,7 @@ class Streams:
         self.socket.sendall(bytes([0x80 | BINARY, 0x80 | len(payload)]) + mask + masked)
 
     def __iter__(self):
-        """The messages until the end: number of the stream, data."""
+        """Yields the messages until the end: number of the stream, data."""
         while head := self.file.read(2):
             length = head[1] & 0x7f
             if length == 126:

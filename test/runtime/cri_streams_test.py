@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exec and port-forward with CRI calls through koord-cri-proxy, to the end of their streams."""
+"""Exec and port-forward with CRI calls through koord-cri-proxy, until their streams end."""
 import pathlib
 
 import containerd

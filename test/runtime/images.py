@@ -19,7 +19,7 @@ def _add(archive, name, data=b'', kind=tarfile.REGTYPE, target=''):
 
 
 def _layer(busybox):
-    """A file system with busybox and a link for each of its programs."""
+    """Returns a file system with busybox and a link for each of its programs."""
     programs = subprocess.check_output([busybox, '--list'], text=True).split()
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode='w') as archive:
@@ -33,7 +33,7 @@ def _layer(busybox):
 
 
 class _Archive:
-    """The files of an OCI archive."""
+    """Collects the files of an OCI archive."""
 
     def __init__(self):
         self.blobs, self.manifests = {}, []

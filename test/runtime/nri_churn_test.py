@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills of the runtime and of the agent while pods come and go: no pod fails because of the agent, each container gets
-its values, and the runtime has one connection. KOORD_CHURN_KILLS: kills in each test, 3 by default."""
+"""Kills of the runtime and of the agent while pods are created and removed: no pod fails because of the agent, each container
+gets its values, and the runtime has one connection. KOORD_CHURN_KILLS: kills in each test, 3 by default."""
 import os
 import pathlib
 import re
@@ -16,18 +16,18 @@ from nri_reconcile_test import batch
 
 KILLS = int(os.environ.get('KOORD_CHURN_KILLS', '3'))
 PERIOD = 1  # seconds between two pods
-MOST_PODS = 8  # at a time
-PODS_OF_A_KILL = 3  # from one kill to the next
+MOST_PODS = 8  # at the same time
+PODS_OF_A_KILL = 3  # between two kills
 
 
 class Churn:
-    """Runs a pod each second, as a kubelet does: a call that fails is made again, for a new pod. So a runtime that is
-    gone, or with files that a kill has damaged, delays a pod; an error that names hooks or NRI is a failure. Describes
-    the pods to the agent. Removes the oldest ones."""
+    """Runs a pod each second, as a kubelet does, and lists the pods for the agent. A failed call is repeated for a new pod. So a
+    runtime that is down, or has files damaged by a kill, only delays a pod; an error that names hooks or NRI is a failure.
+    Removes the oldest pods."""
 
     def __init__(self, agent):
         self.agent, self.pods, self.lock = agent, [], threading.RLock()
-        self.cri = cri.Cri(agent_case.runtime.socket)  # a client of its own: it connects again by itself
+        self.cri = cri.Cri(agent_case.runtime.socket)  # a separate client, which reconnects by itself
         self.made, self.retries, self.failures, self.ends = 0, 0, [], threading.Event()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -38,7 +38,7 @@ class Churn:
             try:
                 self.add()
                 self.remove_oldest()
-            except Exception as error:  # reported by the test
+            except Exception as error:  # the test reports it
                 self.failures.append(repr(error))
             self.ends.wait(max(0.0, begin + PERIOD - time.monotonic()))
 
@@ -54,7 +54,7 @@ class Churn:
                 print('again:', error.code(), error.details()[:200])
                 self.retries += 1
                 self.ends.wait(0.2)
-                pod = batch(f'churn-{self.made}-again-{self.retries}')  # the name before is reserved
+                pod = batch(f'churn-{self.made}-again-{self.retries}')  # the earlier name is still reserved
         else:
             return
         with self.lock:
@@ -91,7 +91,7 @@ def is_of_the_agent(error):
 
 
 def connections():
-    """The accepted connections to the runtime's NRI socket."""
+    """Returns the accepted connections to the runtime's NRI socket."""
     lines = [line.split() for line in pathlib.Path('/proc/net/unix').read_text().splitlines()]
     connected = '03'
     return sum(1 for line in lines if line[-1] == str(agent_case.runtime.nri_socket) and line[5] == connected)
@@ -114,7 +114,7 @@ class ChurnTest(agent_case.AgentCase):
         return wrong
 
     def check_all(self, churn, agent, kill):
-        """All containers of now, also those that were made while nothing asked the agent."""
+        """Checks all current containers, also those that were created while the runtime could not ask the agent."""
         with churn.lock:
             pods = list(churn.pods)
             containerd.eventually(lambda: not self.wrong(pods), f'after kill {kill} all are right: {self.wrong(pods)}')
@@ -151,7 +151,7 @@ class ChurnTest(agent_case.AgentCase):
         churn = self.churn(agent)
         for kill in range(KILLS):
             agent.kill()
-            churn.await_pods(1)  # without an agent
+            churn.await_pods(1)  # while no agent runs
             agent.start()
             agent.await_connection(kill + 2)
             churn.await_pods(PODS_OF_A_KILL)

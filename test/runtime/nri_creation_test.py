@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runtime hooks in real containers: values and refusals at a creation, through the NRI of containerd."""
+"""Runtime hooks in real containers: values and rejections at a creation, through containerd's NRI."""
 import itertools
 import os
 
@@ -29,12 +29,12 @@ class CreationTest(agent_case.AgentCase):
         self.assertEqual(gpu['NVIDIA_VISIBLE_DEVICES'], '1')
 
     def printed(self, agent, kind):
-        """Returns the first lines that the program of a new container prints, by their first word."""
+        """Returns the first lines of a new container's output, by their first word."""
         show = 'for file in cpu.shares cpu.cfs_quota_us cpu.max memory.limit_in_bytes memory.max; do ' \
                'for path in /sys/fs/cgroup/$file /sys/fs/cgroup/*/$file; do [ -f $path ] && echo $file $(cat $path); done; done; ' \
                'grep Cpus_allowed_list /proc/self/status; echo NVIDIA_VISIBLE_DEVICES $NVIDIA_VISIBLE_DEVICES; echo ready; ' \
                'exec sleep 100000'
-        agent.show([kind.object()])  # it is scheduled, and has no container yet
+        agent.show([kind.object()])  # the pod is scheduled, but has no container yet
         containerd.eventually(lambda: kind.name in agent.ctl('pods'), f'{kind.name} is known')
         kind.run(command=('sh', '-c', show))
         log = agent_case.runtime.cri.logs / kind.name / 'main.log'
@@ -103,7 +103,8 @@ class CreationTest(agent_case.AgentCase):
         self.assertEqual(agent.log().count('connected to containerd'), 2)
 
     def test_fault_13_after_a_synchronize_with_large_annotations_new_containers_are_adjusted(self):
-        """In one message. Above 16 MiB, 62 such pods, this containerd does not even list them through CRI."""
+        """Tests many pods in one message. Above 16 MiB, which is 62 of these pods, this containerd does not even list them
+        through CRI."""
         agent = self.agent()
         pods = int(os.environ.get('KOORD_SYNC_PODS', '12'))
         for number in range(pods):
@@ -125,16 +126,16 @@ class CreationTest(agent_case.AgentCase):
             with self.subTest(order):
                 place, seconds = self.careless_pod(order, order)
                 self.assertEqual(self.values(*place), self.adjusted(agent_case.files_of_cgroup(*place)))
-                self.assertLess(seconds, 4)  # not the 5 s that it sleeps
+                self.assertLess(seconds, 4)  # less than the 5 s for which the hook sleeps
                 agent.await_log(named)
-                answers = order == 'garbage'  # its valid fields count
+                answers = order == 'garbage'  # its valid fields are used
                 self.assertEqual(b'FROM_CARELESS=1' in self.environment_of(place[1]), answers)
                 if not answers:
                     agent.await_log(f'careless-hook gave no answer for container main of koord-test/{order}')
                 self.await_answer('after-' + order)
 
     def await_answer(self, name):
-        """Runs pods until the careless hook answers: it may have been ended or have crashed, and is started again."""
+        """Runs pods until the careless hook answers: it may have been killed or have crashed, and is restarted."""
         attempts = itertools.count()
 
         def answers():

@@ -28,7 +28,7 @@ TIMEOUTS = r'koordetector_plugin_hook_requests_total\{[^}]*result="timeout"[^}]*
 
 
 def run_again_on_unpacked_python():
-    """Runs this file on the unpacked Python, which has the modules of the CRI client."""
+    """Runs this file with the unpacked Python, which has the modules of the CRI client."""
     try:
         packages.check_available()
         root = packages.unpack(sys.argv[1], packages.CONTAINERD)
@@ -40,7 +40,7 @@ def run_again_on_unpacked_python():
 
 
 class Side:
-    """One pod on one containerd."""
+    """Creates containers in one pod on one containerd."""
 
     def __init__(self, runtime, starts, order=''):
         self.runtime, self.starts, self.seconds = runtime, starts, []
@@ -80,7 +80,7 @@ def measure(asking, plain, pairs):
 
 
 def measure_beside_a_sleeper(asked, asking, plain, pairs):
-    """Only pairs of which the hook was asked and gave no answer. It is ended for its sleep, and started again."""
+    """Returns only pairs for which the hook was asked and did not answer. The agent kills it for its sleep and restarts it."""
     for _ in range(WARM_UP):
         plain.create()
     plain.seconds.clear()
@@ -95,7 +95,7 @@ def measure_beside_a_sleeper(asked, asking, plain, pairs):
             bare.append(plain.seconds[-1] * 1000)
             added.append(late[-1] - bare[-1])
         else:
-            time.sleep(0.1)  # until the hook runs again
+            time.sleep(0.1)  # waits until the hook runs again
     for name, part in (('median', 0.5), ('most', 1)):
         ours, without = quantile(late, part), quantile(bare, part)
         print(f'NR6 creation beside a hook that sleeps 5 s, {name:6}  ours {ours:8.3f} ms  without an agent {without:8.3f} ms  '
@@ -105,7 +105,7 @@ def measure_beside_a_sleeper(asked, asking, plain, pairs):
 
 def main(pairs, starts, sleeps):
     root = pathlib.Path(os.environ[UNPACKED])
-    # Short: a path of a socket has at most 107 bytes. In memory: a runtime syncs its database at each creation.
+    # A short path: a socket's path has at most 107 bytes. In memory: a runtime syncs its database at each creation.
     where = {'prefix': 'koord-test-', 'dir': '/dev/shm' if os.path.isdir('/dev/shm') else None}
     with tempfile.TemporaryDirectory(**where) as one, tempfile.TemporaryDirectory(**where) as other:
         first, second = containerd.Containerd(root, one), containerd.Containerd(root, other)

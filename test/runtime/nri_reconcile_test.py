@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same answers of hooks, whether a real containerd asks for them at a creation or the agent sets them afterwards."""
+"""Hooks must give the same values if a real containerd asks for them at a creation, and if the agent sets them later."""
 import json
 import signal
 
@@ -16,7 +16,7 @@ LIMITS = {'requests': {'cpu': '500m', 'memory': '128Mi'}, 'limits': {'cpu': '500
 
 
 class Kind:
-    """A pod as kubelet and API server describe it."""
+    """A pod as the kubelet and the API server have it."""
 
     def __init__(self, name, qos_dir, kube_qos, labels, annotations, requested, resources):
         self.name, self.uid, self.kube_qos = name, 'uid-of-' + name, kube_qos
@@ -35,7 +35,7 @@ class Kind:
                           self.kube_qos)
 
     def knobs(self):
-        """Each file of the container's cgroups that sets something."""
+        """Returns each settable file of the container's cgroups."""
         files = {}
         for hierarchy in containerd.hierarchies():
             for path in sorted((hierarchy / self.parent.lstrip('/') / self.container).glob('*')):
@@ -43,12 +43,13 @@ class Kind:
                     try:
                         files[f'{hierarchy.name}/{path.name}'] = path.read_bytes()
                     except OSError:
-                        continue  # may only be written
+                        continue  # a file that can only be written
         return files
 
 
 def is_counter(name):
-    """Also the limit of memory and swap together, which is no knob: this runtime sets it to that of memory."""
+    """Returns whether a file is left out. This includes the limit of memory plus swap, which is not a knob: this runtime sets it
+    to the memory limit."""
     return any(part in name for part in ('cgroup.procs', 'cgroup.threads', 'tasks', 'cpuacct.', 'failcnt', 'max_usage',
                                          '.peak', '.pressure', 'event', 'freezer.state', 'memsw'))
 
@@ -78,7 +79,7 @@ class ReconcileTest(agent_case.AgentCase):
         asking = self.agent(gates=GATES)
         asking.await_log('careless-hook is running')
         asked = kinds()
-        asking.show([kind.object() for kind in asked])  # the pods are scheduled, and have no container yet
+        asking.show([kind.object() for kind in asked])  # the pods are scheduled, but have no containers yet
         containerd.eventually(lambda: asking.metric('koordetector_plugin_hook_requests_total') > 0, 'the pods are known')
         for kind in asked:
             kind.run()

@@ -43,7 +43,7 @@ class Plugin:
                 self.changed.notify_all()
 
     def expect(self, start):
-        """Waits for the next line that starts so, and returns it. Lines before it are skipped."""
+        """Waits for the next line with this beginning, and returns it. Skips the lines before it."""
         def found():
             return next((i for i in range(self.next, len(self.lines)) if self.lines[i].startswith(start)), None)
         with self.changed:
@@ -66,11 +66,11 @@ class Plugin:
 
 
 def shares_file():
-    """A file in which {} is the cgroup, and a function from shares to its content."""
+    """Returns a path with {} for the cgroup, and a function from shares to the file's content."""
     for hierarchy in containerd.hierarchies():
         if (hierarchy / 'cpu.shares').exists():
             return f'{hierarchy}{{}}/cpu.shares', str
-    # The kernel's weight of cgroup v2, as runc 1.1 converts shares.
+    # The weight of cgroup v2 to which runc 1.1 converts shares.
     return '/sys/fs/cgroup{}/cpu.weight', lambda shares: str(1 + (int(shares) - 2) * 9999 // 262142)
 
 
@@ -166,7 +166,7 @@ class NriTest(unittest.TestCase):
         self.assertEqual(self.plugin.expect('Synchronize'), 'Synchronize 1 1')
         status = self.plugin.ask('status', 'status')
         self.assertTrue(status.startswith('status active connections 2 reconnects 1'), status)
-        # One more container of the same pod: its event comes once.
+        # A second container of the same pod: its event must come once.
         second = self.run_container(pod, 'second')
         self.plugin.expect('PostStartContainer second')
         self.assertEqual(self.plugin.lines.count('CreateContainer survivor second shares 512'), 1)
@@ -175,7 +175,7 @@ class NriTest(unittest.TestCase):
 
 
 def run_again_on_unpacked_python():
-    """Runs this file on the unpacked Python, which has the modules of the CRI client."""
+    """Runs this file with the unpacked Python, which has the modules of the CRI client."""
     try:
         packages.check_available()
         root = packages.unpack(sys.argv[1], packages.CONTAINERD)
@@ -191,7 +191,7 @@ if __name__ == '__main__':
         run_again_on_unpacked_python()
     import containerd
     program = sys.argv[2]
-    # Short: a path of a socket has at most 107 bytes.
+    # The path must be short: a socket's path has at most 107 bytes.
     with tempfile.TemporaryDirectory(prefix='koord-test-') as folder, \
             containerd.Containerd(pathlib.Path(os.environ[UNPACKED]), folder) as runtime:
         unittest.main(argv=sys.argv[:1])

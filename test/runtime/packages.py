@@ -12,7 +12,7 @@ TIME_LIMIT = 300  # seconds, of one step
 
 
 class Unavailable(Exception):
-    """Something that a test needs is unavailable here. The text names it."""
+    """A dependency of the test is unavailable on this machine. The text names it."""
 
 
 def check_available():
@@ -36,7 +36,7 @@ def _run(*command):
 
 
 def _mirror():
-    """The mirror that apt uses on this machine."""
+    """Returns the mirror that apt uses on this machine."""
     targets = _run('apt-get', 'indextargets', '--format', '$(REPO_URI) $(COMPONENT)', 'Created-By: Packages')
     for line in targets.splitlines():
         uri, component = line.split()
@@ -46,7 +46,7 @@ def _mirror():
 
 
 def _apt_options(folder):
-    """Options of an apt of its own: with the lists of RELEASE, and without installed packages."""
+    """Returns the options of a separate apt: with the lists of RELEASE, and without installed packages."""
     settings = {'Dir::Etc::sourcelist': folder / 'sources.list', 'Dir::Etc::sourceparts': folder / 'empty',
                 'Dir::Etc::preferences': '/dev/null', 'Dir::Etc::preferencesparts': folder / 'empty',
                 'Dir::State': folder, 'Dir::State::lists': folder / 'lists', 'Dir::State::status': folder / 'status',
@@ -56,8 +56,8 @@ def _apt_options(folder):
 
 
 def unpack(folder, names):
-    """Returns the root of a file system with these packages and all that they depend on. Downloads them once, also
-    for tests side by side: the others wait."""
+    """Returns the root of a file system with these packages and all their dependencies. Downloads them once; tests that run at
+    the same time wait."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / 'lock', 'w', encoding='utf-8') as lock:
@@ -89,7 +89,7 @@ def _unpack_alone(folder, names):
 
 
 def python_command(root, *module_folders):
-    """The command and environment of the unpacked Python. It runs on the loader of its own release."""
+    """Returns the command and environment of the unpacked Python, which needs the loader of its own release."""
     libraries = next(root.glob('usr/lib/*/libc.so.6')).parent
     loader = next(libraries.glob('ld-linux-*.so.*'))
     path = ':'.join([*map(str, module_folders), str(root / 'usr/lib/python3/dist-packages')])

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A busy machine takes its time.
+// Long enough for a busy machine.
 constexpr auto kStart = 90s, kEnd = 60s;
 
 std::string list(const std::vector<std::string>& paths) {
@@ -31,7 +31,7 @@ std::string list(const std::vector<std::string>& paths) {
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() {
-  // Not below /tmp, which others may write: a plugin directory and all above it must belong to root.
+  // Not below /tmp, where other users may write: a plugin directory and all its parents must belong to root.
   std::string path = built("test") + "/koord-test-XXXXXX";
   if (!::mkdtemp(path.data())) throw std::runtime_error("cannot make a folder like '" + path + "'");
   path_ = path;
@@ -69,7 +69,7 @@ void AgentProcess::write_config(std::string_view extra) {
 std::string AgentProcess::log() const { return read_file(folder_ / "log").value_or(""); }
 
 void AgentProcess::launch(const std::vector<std::string>& arguments) {
-  ::setenv("KOORD_SHARED_CGROUP_TREE", "1", 0);  // tests run side by side, each with cgroups of its own
+  ::setenv("KOORD_SHARED_CGROUP_TREE", "1", 0);  // tests run at the same time, each with its own cgroups
   std::vector<std::string> command = run_by_;
   command.insert(command.end(),
                  {built("core/agentd/koordetector"), "--config", config_path(), "--set",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AgentProcess: the real koordetector binary with a configuration and a folder of its own, for end-to-end tests.
-// Metrics on a free loopback port, the data API on a socket in the folder.
+// AgentProcess: runs the real koordetector program with its own configuration and folder, for end-to-end tests. Metrics
+// are on a free loopback port, the data API is on a socket in the folder.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace koord::test {
 
-// A folder that is removed with the object; root-owned and closed to others, as plugin directories must be.
+// A folder that is removed with the object. It belongs to root and is closed to others, as plugin directories must be.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -29,13 +29,13 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// Where meson put the programs and plugins: the environment variable KOORD_BUILD.
+// Returns the path of a program or plugin in the build folder, which the environment variable KOORD_BUILD names.
 std::string built(std::string_view relative);
 
 class AgentProcess {
  public:
-  // `extra`: YAML that is put behind our own keys (listen, store, the plugins' directories are taken). Plugins of
-  // plugins/ and of folders named "own" are the agent's own, all others those of third parties.
+  // `extra`: YAML added after the keys that this class sets (listen, store, the plugins' directories). Plugins in
+  // plugins/ and in folders named "own" count as the agent's own, all others as third-party plugins.
   explicit AgentProcess(std::string_view extra = {}, std::vector<std::string> plugin_directories = {});
 
   TemporaryFolder& folder() { return folder_; }
@@ -46,29 +46,29 @@ class AgentProcess {
   std::string log() const;
   ChildProcess& process() { return *process_; }
 
-  // The words before the agent's own in its command line, which must end in starting it: "env", "A=b".
+  // Sets a command prefix that starts the agent, for example: "env", "A=b".
   void run_by(std::vector<std::string> words) { run_by_ = std::move(words); }
-  // Starts it, with predictions in the folder, and waits until /readyz answers; false with the log printed when it does
-  // not.
+  // Starts the agent, with prediction files in the folder, and waits until /readyz answers. If it does not answer,
+  // prints the log and returns false.
   bool start(const std::vector<std::string>& arguments = {});
-  // Starts it and waits for nothing.
+  // Starts the agent without waiting.
   void launch(const std::vector<std::string>& arguments = {});
-  // SIGTERM; the exit status, or nullopt when it does not end within a minute.
+  // Sends SIGTERM. Returns the exit status, or nullopt if the agent does not end within a minute.
   std::optional<int> stop();
   void kill();
   void write_config(std::string_view extra);
 
-  // The body that it answers with; empty when it does not answer with 200.
+  // Returns the body of the agent's answer; empty if the status is not 200.
   std::string get(const std::string& target) const;
   std::string metrics() const { return get("/metrics"); }
   double calls_of_plugin(const std::string& id) const;
-  double series_of_plugins() const;  // living ones, also those that exporter.detail leaves out
+  double series_of_plugins() const;  // active ones, including those that exporter.detail leaves out
   std::string tcp_address() const;   // of /metrics
   std::string metrics_over_tcp() const;
-  unsigned post_over_tcp(const std::string& target) const;  // its status
+  unsigned post_over_tcp(const std::string& target) const;  // returns the status
   unsigned status_of(const std::string& target) const;
 
-  // Runs koordctl against it.
+  // Runs koordctl against this agent.
   Finished ctl(std::vector<std::string> arguments) const;
 
  private:
@@ -77,11 +77,11 @@ class AgentProcess {
   std::unique_ptr<ChildProcess> process_;
 };
 
-// The values in a Prometheus text, by whole series: `name{label="value"}`.
+// Returns the values of a Prometheus text by whole series: `name{label="value"}`.
 std::map<std::string, double> parse_metrics(const std::string& text);
 
-// The one series of this family with labels that contain all of `labels` (`key="value"` texts); nullopt if none or
-// several.
+// Returns the value of the only series of this family with all of `labels` (`key="value"` texts);
+// nullopt if no or several series match.
 std::optional<double> find_metric(const std::string& text, std::string_view family,
                                   const std::vector<std::string>& labels = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authorities and certificates for tests, made by the program openssl, in a folder of their own.
+// Certificate authorities and certificates for tests, made by the program openssl in a temporary folder.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ class CertificateFolder {
     run("echo '" + extension + "' > " + name + ".ext && openssl x509 -req -days 2 -in " + name + ".csr -CA " + by +
         ".pem -CAkey " + by + ".key -CAcreateserial -extfile " + name + ".ext -out " + name + ".pem");
   }
-  // `openssl x509` of version 3.0 has no past dates; `openssl ca` has.
+  // `openssl x509` 3.0 cannot set an end date in the past; `openssl ca` can.
   void issue_expired(const std::string& by, const std::string& name, const std::string& subject) const {
     request(name, subject);
     run(": > index.txt && printf '[ca]\\ndefault_ca=c\\n[c]\\ndatabase=index.txt\\nnew_certs_dir=.\\ndefault_md=sha256\\n"

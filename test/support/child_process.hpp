@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChildProcess: a real process of the test, killed and reaped with the object. Its output goes to a file.
+// ChildProcess: a real process of the test. It is killed and reaped with the object. Its output goes to a file.
 #pragma once
 
 #include <sys/types.h>
@@ -16,9 +16,9 @@ namespace koord::test {
 
 class ChildProcess {
  public:
-  // Runs a program; stdout and stderr go to `output_path`, or where the test's go when it is empty.
+  // Runs a program. Its stdout and stderr go to `output_path`; if that is empty, to those of the test.
   ChildProcess(const std::vector<std::string>& command, const std::string& output_path = {});
-  // Runs a function in a forked copy of the test, which then ends with status 0. Fork before making threads.
+  // Runs a function in a forked copy of the test, which then exits with status 0. Fork before the test starts threads.
   explicit ChildProcess(const std::function<void()>& body);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -27,7 +27,7 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
   bool running();
   void signal(int number) const;
-  // The wait status, when it ends within this time.
+  // Returns the wait status if the process ends within this time.
   std::optional<int> wait(std::chrono::milliseconds timeout);
 
  private:
@@ -40,7 +40,7 @@ struct Finished {
   std::string output;
 };
 
-// Runs a program to its end and gives what it printed on stdout and stderr.
+// Runs a program to its end and returns what it printed on stdout and stderr.
 Finished run_to_end(const std::vector<std::string>& command,
                     std::chrono::milliseconds timeout = std::chrono::seconds(30));
 

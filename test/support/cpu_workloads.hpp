@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that need a CPU, for tests in which one waits for another. They stay on one CPU each. Header-only.
+// Processes that use a CPU, for tests in which one waits for another. Each stays on one CPU. Header-only.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace koord::test {
 
 inline constexpr long kMicrosecond = 1000;
 
-// The nth that this process may use, from 0; of fewer the last.
+// Runs this thread on the nth CPU that the process may use, from 0; on the last one if there are fewer.
 inline void run_on_cpu(int nth) {
   cpu_set_t cpus;
   sched_getaffinity(0, sizeof cpus, &cpus);
@@ -39,7 +39,7 @@ inline timespec later_by(timespec time, long ns) {
   return time;
 }
 
-// So long on the CPU.
+// Uses the CPU for this long.
 inline void work(long ns = 500 * kMicrosecond) {
   timespec begin{}, now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
@@ -48,7 +48,7 @@ inline void work(long ns = 500 * kMicrosecond) {
   while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
 }
 
-// Works each 2 ms, and catches up when it is late.
+// Works each 2 ms. Makes up for missed periods when it is late.
 [[noreturn]] inline void serve() {
   run_on_cpu(0);
   timespec next{};
@@ -60,7 +60,7 @@ inline void work(long ns = 500 * kMicrosecond) {
   }
 }
 
-// Never catches up, so that it uses a quarter of a CPU at most.
+// Like serve(), but skips missed periods, so it uses at most a quarter of a CPU.
 [[noreturn]] inline void serve_lightly() {
   run_on_cpu(0);
   while (true) {
@@ -86,7 +86,7 @@ inline std::unique_ptr<ChildProcess> start_in(const RealCgroup& cgroup, void (*b
   });
 }
 
-// 100 is the kernel's default.
+// Sets cpu.weight, or the equal cpu.shares. The kernel's default weight is 100.
 inline void set_weight(const RealCgroup& cgroup, int weight) {
   const std::string directory = cgroup.path(cgroup::Controller::cpu);
   const bool is_v2 = ::access((directory + "/cpu.weight").c_str(), F_OK) == 0;

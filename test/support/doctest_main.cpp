@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main of tests that need none of their own.
+// The main function of test programs without their own.
 #include "run_test_cases.hpp"
 
 int main(int argc, char** argv) { return koord::test::run_test_cases(argc, argv); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EvictingNode: a node as a model with pods on it, one plugin that evicts, and a host that does what it asks for as
-// core/evict does: in the order given, until what goes, with what still ends, is enough. A pod that is evicted ends
-// half a minute later. Each second the plugin is asked.
+// EvictingNode: a simulated node with pods, one plugin that evicts, and a host that evicts as core/evict does: in the
+// plan's order, until the evicted and the still ending pods release enough. An evicted pod ends half a minute later.
+// The plugin is evaluated each second.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class EvictingNode {
     plugin::check(strategy_.init(), "init: " + strategy_.why());
   }
 
-  // A pod of class BE that agreed to be evicted; `request`: milli-cores or bytes.
+  // Adds a pod of class BE that may be evicted. `request`: milli-cores or bytes.
   void add(const std::string& name, Workload workload, const std::string& resource, std::int64_t request) {
     state::Pod pod;
     pod.uid = pod.name = name;
@@ -57,7 +57,7 @@ class EvictingNode {
     for (const double end = plant_.now() + seconds; plant_.now() < end;) second();
   }
 
-  // Each second's samples, besides those of the node and the pods; called before the plugin.
+  // Adds samples besides those of the node and the pods. Called each second, before the plugin.
   std::function<void(FakeSamples&, Plant&)> measure = [](FakeSamples&, Plant&) {};
 
   Plant& plant() { return plant_; }

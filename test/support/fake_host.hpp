@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeHost: the real services of the host, in this process, on a fake node and a clock that a test moves. Samples that
-// a plugin appends are read back by metric and labels. FakeInstance runs one class of a plugin on it:
+// FakeHost: the host's real services, in this process, with a fake node and a clock that the test moves. The test reads
+// the samples of a plugin by metric and labels. FakeInstance runs one class of a plugin on it:
 //
 //   FakeNode node({{"proc/stat", "cpu 1 2 3 4\n"}});
 //   FakeHost host(node);
@@ -25,7 +25,7 @@
 
 namespace koord::test {
 
-// The clock exists before the host that runs on it, and longer.
+// Holds the clock. As the first base class it is made before the host that uses it, and destroyed after it.
 struct MovedClock {
   ManualClock clock_;
 };
@@ -34,13 +34,13 @@ class FakeHost : private MovedClock, public workshop::MemoryHost {
  public:
   explicit FakeHost(const FakeNode& node, std::string config_json = "{}")
       : FakeHost(node.roots(), std::move(config_json)) {}
-  // On any trees, those of this machine too.
+  // Uses any trees, for example those of this machine.
   explicit FakeHost(const NodeRoots& roots, std::string config_json = "{}");
   ~FakeHost();
 
   ManualClock& clock() { return clock_; }
 
-  // The plugin "test", which is granted everything that is offered.
+  // The context of the plugin "test", which is granted all capabilities.
   service::PluginContext& context() { return *context_; }
   const koord_host* abi() const { return context_->host(); }
   template <class Table>
@@ -49,7 +49,7 @@ class FakeHost : private MovedClock, public workshop::MemoryHost {
   }
   std::string last_error();
 
-  // Reports through koord.audit/1, the oldest first.
+  // A report through koord.audit/1. Reports are in order of time.
   struct Report {
     metric::Labels subject;  // empty: the node
     std::string what, why;
@@ -60,25 +60,25 @@ class FakeHost : private MovedClock, public workshop::MemoryHost {
   std::unique_ptr<service::PluginContext> context_;
 };
 
-// One class of a plugin from create() to destroy(). Calls return the plugin's status; why() is its text then.
+// One class of a plugin, from create() to destroy(). Calls return the plugin's status; why() then returns its text.
 class FakeInstance {
  public:
   FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index = 0);
-  // Loads a .so, which stays mapped.
+  // Loads a shared object, which stays mapped.
   FakeInstance(FakeHost& host, const std::string& shared_object, std::uint32_t class_index = 0);
-  // The same as another plugin than "test", in this context.
+  // Like this, but as the plugin of this context instead of "test".
   FakeInstance(FakeHost& host, service::PluginContext& context, const std::string& shared_object);
   ~FakeInstance();
   FakeInstance(const FakeInstance&) = delete;
   FakeInstance& operator=(const FakeInstance&) = delete;
 
   koord_status init();
-  koord_status collect();   // of an advisor, at the clock's time
-  koord_status evaluate();  // of a strategy; the plan is then in host.context().take_plan()
+  koord_status collect();   // calls an advisor at the clock's time
+  koord_status evaluate();  // calls a strategy; host.context().take_plan() then returns the plan
   // For a strategy: passes the results of its intents, as the host does. Skips a strategy without on_applied().
   koord_status on_applied(const std::vector<knob::IntentResult>& results);
-  // Asks a runtime hook about a pod, or about a container of it; a status other than KOORD_OK fails the test.
-  // `cri_json`: the request of a container runtime that asks.
+  // Asks a runtime hook about a pod or one of its containers. Fails the test if the status is not KOORD_OK. `cri_json`:
+  // the request of the container runtime, for a CRI hook.
   host::HookSettings handle(const state::Pod& pod, const state::Container* container = nullptr,
                             const std::string& node_slo = {}, const std::string& cri_json = {});
   koord_status on_event(std::uint32_t what, std::uint64_t version = 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node of a test: proc, sys and cgroup trees made of literals.
+// The fake node of a test: proc, sys and cgroup trees with files that the test writes.
 #pragma once
 
 #include "core/workshop/node_tree.hpp"

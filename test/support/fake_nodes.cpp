@@ -136,7 +136,7 @@ class Writer {
     node_.write(kNodes + "/has_generic_initiator", initiators.list() + "\n");
   }
 
-  // All of size 2 MiB, half of them free.
+  // Writes 64 huge pages of 2 MiB, half of them free, and none of the other sizes.
   void write_huge_pages(const std::string& dir) {
     const std::vector<unsigned> sizes_kib =
         machine_.page_kib == 64 ? std::vector<unsigned>{2048, 524288, 16777216} : std::vector<unsigned>{2048, 1048576};

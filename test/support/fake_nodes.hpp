@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real-looking machines: /sys/devices/system/{cpu,node}, /proc/cpuinfo and /proc/meminfo of nodes as they are out
-// there, written into a fake node's tree.
+// Realistic machines: writes /sys/devices/system/{cpu,node}, /proc/cpuinfo and /proc/meminfo of common server types
+// into a fake node's tree.
 //
 //   FakeNode node;
 //   lay_out(node, two_sockets_with_threads());
@@ -16,15 +16,15 @@ namespace koord::test {
 
 struct Machine {
   unsigned sockets = 1;
-  unsigned numa_nodes = 1;  // all together; the CPUs of one node follow each other, as do those of a socket
-  unsigned cores = 2;       // all together
-  unsigned threads = 1;     // of a core; the second ones are numbered behind all first ones
+  unsigned numa_nodes = 1;  // in total; CPUs of one memory node, and of one socket, have consecutive numbers
+  unsigned cores = 2;       // in total
+  unsigned threads = 1;     // per core; the second threads of all cores are numbered after the first ones
   std::vector<unsigned> offline = {};
   bool has_numa = true;                  // built with CONFIG_NUMA
   bool is_arm64 = false;                 // else x86-64; has no "model name", no cache ids, and odd package ids
-  unsigned page_kib = 4;                 // huge pages follow from it
-  unsigned generic_initiators = 0;       // memory nodes behind the others with neither CPUs nor memory: accelerators
-  std::uint64_t memory_kib = 16u << 20;  // of a memory node
+  unsigned page_kib = 4;                 // sets the huge page sizes
+  unsigned generic_initiators = 0;       // memory nodes after the others, without CPUs and memory: accelerators
+  std::uint64_t memory_kib = 16u << 20;  // per memory node
 
   unsigned cpus() const { return cores * threads; }
 };
@@ -33,20 +33,20 @@ struct Machine {
 Machine two_sockets_with_threads();
 // 2 sockets, 8 cores, 8 CPUs.
 Machine hyper_threads_off();
-// The same with these CPUs offline.
+// The same machine with these CPUs offline.
 Machine without_cpus(Machine machine, std::vector<unsigned> offline);
 // 4 CPUs, a kernel without NUMA.
 Machine without_numa();
-// 1 socket cut into 4 memory nodes, 16 cores.
+// 1 socket divided into 4 memory nodes, 16 cores.
 Machine four_numa_nodes();
 // 2 sockets of Neoverse-N1, 8 cores.
 Machine arm64_server();
-// The same with a kernel of 64 KiB pages, so huge pages of 2 MiB, 512 MiB and 16 GiB.
+// The same machine and a kernel with 64 KiB pages, hence huge pages of 2 MiB, 512 MiB and 16 GiB.
 Machine arm64_with_64k_pages();
-// 2 memory nodes with CPUs and a third that is an accelerator's.
+// 2 memory nodes with CPUs and a third of an accelerator.
 Machine with_generic_initiator();
 
-// Writes or overwrites the tree; removes the files that an offline CPU does not have.
+// Writes or overwrites the tree. Removes the files that an offline CPU does not have.
 void lay_out(FakeNode& node, const Machine& machine);
 
 }  // namespace koord::test

@@ -55,7 +55,7 @@ Value anon_pages(const CgroupUse& use) { return use.inactive_anon_pages + use.ac
 Value file_pages(const CgroupUse& use) { return use.inactive_file_pages + use.active_file_pages; }
 Value pages_in_use(const CgroupUse& use) { return anon_pages(use) + file_pages(use) + use.unevictable_pages; }
 
-// "key N0=… N1=…": half on each node.
+// Returns the line "KEY N0=FIRST N1=SECOND". `total` is empty, or "=TOTAL" behind the key.
 std::string numa_line(const std::string& key, const std::string& total, Value first, Value second) {
   return key + total + " N0=" + text(first) + " N1=" + text(second) + '\n';
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeSamples: samples of metrics that another plugin measures, on a FakeHost, at its clock's time:
+// FakeSamples: adds samples, as if measured by another plugin, to a FakeHost at its clock's time:
 //
 //   FakeSamples samples(host);
 //   samples.add("node_cpu_usage", 3.5);
@@ -24,7 +24,7 @@ class FakeSamples {
   explicit FakeSamples(FakeHost& host)
       : host_(host), other_(host.make_context("another-plugin", workshop::all_services())) {}
 
-  // `subject`: a handle of the host's hub, or KOORD_NO_SUBJECT.
+  // `subject`: a handle from the host's hub, or KOORD_NO_SUBJECT.
   void add(const std::string& metric, double value, std::uint64_t subject = KOORD_NO_SUBJECT,
            std::initializer_list<plugin::Label> labels = {}) {
     const koord_point point = {series(metric, subject, labels), value};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeScrape: an external advisor on a FakeHost, given the texts that a scrape would have brought: its targets, its
-// rules and the host's own way into the registry, without a network.
+// FakeScrape: an external advisor on a FakeHost with texts instead of a network. The advisor's targets and rules and
+// the host's registry are the real ones.
 //
 //   FakeHost host(node, R"({"targets": [{"name": "a", "url": "http://127.0.0.1/"}]})");
 //   FakeScrape advisor(host, koord_entry_v1());
@@ -25,7 +25,7 @@ namespace koord::test {
 
 class FakeScrape {
  public:
-  // The first class, which has targets().
+  // Runs the module's first class, which has targets().
   FakeScrape(FakeHost& host, const koord_module* module) : host_(host), info_{.kind = "koord.external-advisor/1"} {
     runner_ = host::make_in_process_runner(module->classes[0], info_, host.context());
     runner_->create();
@@ -37,7 +37,7 @@ class FakeScrape {
   FakeScrape(const FakeScrape&) = delete;
   FakeScrape& operator=(const FakeScrape&) = delete;
 
-  // Whether the schema lets this configuration reach the plugin.
+  // Returns whether the plugin's schema accepts this configuration.
   static bool accepts(const koord_module* module, const std::string& json) {
     return load::check_config(module->classes[0].config_schema, json).has_value();
   }
@@ -60,12 +60,12 @@ class FakeScrape {
     return runner_->on_event(KOORD_ON_CONFIG, 1).status;
   }
 
-  // A scrape of this target that gave this text.
+  // Handles this text as the answer to a scrape of this target.
   Result<scrape::ScrapedMetrics::Outcome> take(const std::string& target, const std::string& text) {
     const exposition::Document document = TRY(exposition::Document::read(text, exposition::Syntax::text));
     return metrics_of(target).take(document, host_.clock().now());
   }
-  // A scrape of whatever the target is, a file for instance.
+  // Scrapes a target that needs no network, for example a file.
   Result<scrape::ScrapedMetrics::Outcome> scrape(const scrape::ScrapeTarget& target) {
     const exposition::Document document =
         TRY(scrape::scrape(target, {.timeout = std::chrono::seconds(20), .rights = {}}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The topology of a fake node in the host's state, as the agent keeps it.
+// Publishes the topology of a fake node in the host's state, as the agent does.
 #pragma once
 
 #include "test/support/fake_host.hpp"
@@ -7,7 +7,7 @@
 
 namespace koord::test {
 
-// Reads the node's tree as it is now. Throws std::runtime_error when it is no topology.
+// Reads the node's current tree. Throws std::runtime_error if it has no valid topology.
 void publish_topology(FakeHost& host, const FakeNode& node);
 
 }  // namespace koord::test

@@ -14,7 +14,7 @@ std::string hex(std::size_t seed, std::size_t digits) {
   return text;
 }
 
-// An API server's records of field owners; never read by an agent.
+// Records of field owners as an API server writes them. The agent never reads them.
 json::array managed_fields() {
   json::object containers;
   for (const char* field : {"f:image", "f:imagePullPolicy", "f:name", "f:resources", "f:securityContext",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kubelet's answer to /pods on a full node, of the size and shape that real clusters have: an agent needs little of
-// it and skips the rest (managedFields, environment, volumes, conditions).
+// A kubelet's answer to /pods on a full node, with realistic size and structure. The agent needs little of it and skips
+// the rest (managedFields, environment, volumes, conditions).
 #pragma once
 
 #include <cstddef>

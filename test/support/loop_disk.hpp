@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoopDisk: a block device of the test's own, a loop device on memory that reads as zeros, detached with the object.
+// LoopDisk: a block device for one test: a loop device on memory that reads as zeros. It is detached with the object.
 // Needs root.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace koord::test {
 
 class LoopDisk {
  public:
-  // Nothing, after a loud line, if no loop device is available.
+  // Prints a warning and returns nullptr if no loop device is available.
   static std::unique_ptr<LoopDisk> attach(std::uint64_t bytes);
   LoopDisk(const LoopDisk&) = delete;
   LoopDisk& operator=(const LoopDisk&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop that runs on the test's own thread, until something has come true.
+// Runs an event loop on the test's own thread until a condition holds.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ struct LoopHere {
   event::Loop loop;
   event::WorkerPool workers{1};
 
-  // Whether it came true, within a long time.
+  // Returns whether the condition held within the limit.
   bool until(const std::function<bool()>& condition, std::chrono::seconds limit = std::chrono::seconds(60)) {
     bool held = false;
     const auto look = loop.every(std::chrono::milliseconds(1), [&] {

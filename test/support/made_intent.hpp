@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An intent of a test. Throws where the value or the role is none for the knob.
+// Makes an intent for a test. Throws if the value or the role is invalid for the knob.
 #pragma once
 
 #include <string>

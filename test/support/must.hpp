@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of a result that a test needs.
+// Returns the value of a result that a test needs.
 #pragma once
 
 #include <stdexcept>

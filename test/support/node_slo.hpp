@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NodeSLO as plugins see it on a node where this spec came.
+// Makes the NodeSLO that plugins read on a node with this spec.
 #pragma once
 
 #include <string>

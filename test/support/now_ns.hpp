@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's monotonic clock, which programs in the kernel read.
+// Reads the kernel's monotonic clock, which BPF programs also read.
 #pragma once
 
 #include <time.h>

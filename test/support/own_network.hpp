@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OwnNetwork: a network namespace with a loopback interface. The calling thread, and the threads and processes that it
-// makes meanwhile, are in it until the object's end. Needs root.
+// OwnNetwork: a network namespace with a loopback interface. While the object exists, the calling thread is in the
+// namespace, and so are the threads and processes that it creates. Needs root.
 #pragma once
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ class OwnNetwork {
     return ::unshare(CLONE_NEWNET) == 0 && ::setns(before.get(), CLONE_NEWNET) == 0;
   }
 
-  // `addresses`: of the interface besides its own, "fd00::1/64".
+  // `addresses`: further addresses of the interface, such as "fd00::1/64".
   explicit OwnNetwork(const std::vector<std::string>& addresses = {}) {
     if (::unshare(CLONE_NEWNET) != 0) throw std::runtime_error("cannot make a network namespace");
     ip({"link", "set", "lo", "up"});
@@ -40,7 +40,7 @@ class OwnNetwork {
       throw std::runtime_error("ip " + arguments[1] + " (package iproute2): " + finished.output);
   }
 
-  // Brings the thread back, also if the constructor fails.
+  // Moves the thread back, also if the constructor fails.
   struct Before {
     ~Before() { static_cast<void>(!::setns(network.get(), CLONE_NEWNET)); }
     UniqueFd network = here();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads on one CPU: a service with a beat, and a hog. Each runs in a process of its own, in a cgroup of the test.
+// Loads on one CPU: a service that works periodically, and a process that uses all the time it gets. Each runs as its
+// own process in a cgroup of the test.
 #pragma once
 
 #include <sched.h>
@@ -16,11 +17,11 @@ namespace koord::test {
 
 inline constexpr long kMicrosecond = 1000;
 
-// Those that the cgroup of this process may use.
+// Returns the CPUs that the cgroup of this process may use.
 inline cpu_set_t usable_cpus() {
   cpu_set_t cpus;
   std::memset(&cpus, 0xff, sizeof cpus);
-  sched_setaffinity(0, sizeof cpus, &cpus);  // the kernel leaves out what the cgroup may not use
+  sched_setaffinity(0, sizeof cpus, &cpus);  // the kernel leaves out CPUs outside of the cgroup's cpuset
   sched_getaffinity(0, sizeof cpus, &cpus);
   return cpus;
 }
@@ -39,7 +40,7 @@ inline void run_on_first_cpu() {
   sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
-// Leaves that CPU to the loads: this process and those that it starts hold up nothing there.
+// Moves this process, and those that it starts later, to other CPUs, so they do not disturb the loads.
 inline void run_on_other_cpus() {
   cpu_set_t cpus = usable_cpus();
   if (CPU_COUNT(&cpus) == 1) return;
@@ -53,7 +54,7 @@ inline timespec later_by(timespec time, long ns) {
   return time;
 }
 
-// 0.5 ms of work each 2 ms.
+// Works 0.5 ms in each 2 ms.
 [[noreturn]] inline void serve() {
   run_on_first_cpu();
   timespec next{};
@@ -74,7 +75,7 @@ inline timespec later_by(timespec time, long ns) {
   while (true) asm volatile("");
 }
 
-// Forks a process that is in that cgroup before it begins.
+// Forks a process that joins the cgroup before it runs `body`.
 inline std::unique_ptr<ChildProcess> start_in(const RealCgroup& cgroup, void (*body)()) {
   return std::make_unique<ChildProcess>([&cgroup, body] {
     cgroup.add_process(::getpid());

@@ -11,7 +11,7 @@ namespace koord::test {
 
 namespace {
 
-// splitmix64: evenly spread bits out of a counter.
+// splitmix64: makes evenly distributed bits from a counter.
 std::uint64_t mixed(std::uint64_t number) {
   number += 0x9e3779b97f4a7c15;
   number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
@@ -139,7 +139,7 @@ void Plant::advance(double seconds) {
 }
 
 double Plant::now() const {
-  return static_cast<double>(periods_) / 10;  // exact at whole seconds
+  return static_cast<double>(periods_) / 10;  // exact for whole seconds
 }
 
 const Measured& Plant::of(const std::string& dir) const { return tree_->at(dir).measured; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs of one period of a Plant, shared among all that want them.
+// Divides the CPUs of a Plant among the groups with demand, for one period.
 #include <algorithm>
 
 #include "test/support/plant_tree.hpp"
@@ -8,7 +8,7 @@ namespace koord::test {
 
 namespace {
 
-// A group with cpu.idle, beside 100 of one without: the kernel's 3 beside 1024.
+// Weight of a group with cpu.idle if a normal group has 100: the kernel uses 3 and 1024.
 constexpr double kIdleWeight = 0.3;
 
 void allow(PlantGroup& group, unsigned cpus) {
@@ -20,7 +20,7 @@ void allow(PlantGroup& group, unsigned cpus) {
     own[cpu] = group.allowed[cpu] && (group.cpus.empty() || group.cpus.contains(cpu));
     any = any || own[cpu];
   }
-  if (any) group.allowed = own;  // as on v2: of what it asks for nothing is there, so it has its parent's
+  if (any) group.allowed = own;  // as on v2: if none of its CPUs exists, the group uses those of its parent
   for (auto& child : group.children) allow(*child, cpus);
 }
 
@@ -30,7 +30,7 @@ void want(PlantGroup& group, double now) {
     const Workload& workload = group.workload;
     const double fresh = std::max(0.0, workload.cpu(now)) * kPeriodSeconds;
     group.want_sum += fresh;
-    group.backlog += fresh;  // until it has run
+    group.backlog += fresh;  // until it runs
     group.sought = std::min(group.backlog, workload.threads * kPeriodSeconds);
     const auto cpus = static_cast<double>(std::count(group.allowed.begin(), group.allowed.end(), 1));
     group.want = std::min(group.sought, cpus * kPeriodSeconds);
@@ -49,7 +49,7 @@ bool claims(const PlantGroup& group, unsigned cpu) {
   return group.left > kNothing && group.budget > kNothing && group.allowed[cpu];
 }
 
-// Returns how much of `amount` of this CPU the group takes.
+// Gives the group up to `amount` of this CPU. Returns how much it takes.
 double give(PlantGroup& group, unsigned cpu, double amount) {
   amount = std::min({amount, group.budget, group.left});
   double taken = 0;
@@ -71,7 +71,8 @@ double give(PlantGroup& group, unsigned cpu, double amount) {
   return taken;
 }
 
-// CPUs on which fewest groups may run come first: the scheduler moves tasks away from where others cannot but run.
+// Returns the CPUs in order of the number of groups that may use them: the scheduler moves tasks away from CPUs on
+// which others must run.
 std::vector<unsigned> least_shared_first(PlantGroup& root, unsigned cpus) {
   std::vector<unsigned> order(cpus), claimants(cpus);
   for (unsigned cpu = 0; cpu < cpus; ++cpu) order[cpu] = cpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The knobs of a Plant's groups: from text and to text.
+// Parses and formats the knobs of a Plant's groups.
 #include <charconv>
 #include <cmath>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a Plant over one period: allocation, reads, and reclaim by limits and by the node's shortage.
+// Simulates the memory of a Plant for one period: allocation, reads, and reclaim by limits and by memory shortage.
 #include <algorithm>
 
 #include "test/support/plant_tree.hpp"
@@ -8,7 +8,7 @@ namespace koord::test {
 
 namespace {
 
-// Shares of the node's memory at which kswapd wakes up, and sleeps again.
+// Free memory, as a share of the node's memory, below which kswapd starts, and above which it stops.
 constexpr double kLowWatermark = 0.0125, kHighWatermark = 0.025;
 constexpr double kRestartSeconds = 10;  // between an OOM kill and the next start
 
@@ -47,8 +47,8 @@ void sum_upwards(PlantGroup* group) {
   for (; group; group = group->parent) sum(*group);
 }
 
-// The effective part of a protection below `group`: its own is that of `kept`; if children claim more, each has its
-// share.
+// Computes the effective protection of the groups below `group`, which itself has `kept`. If its children claim more
+// than that, it is divided among them in proportion.
 void protect(PlantGroup& group, double PlantGroup::*own, double PlantGroup::*kept) {
   double claims = 0;
   for (auto& child : group.children) claims += std::min((*child).*own, child->usage());
@@ -60,7 +60,7 @@ void protect(PlantGroup& group, double PlantGroup::*own, double PlantGroup::*kep
   }
 }
 
-// Reclaims cold or hot pages that are not protected, as far as `kept` allows, the same share of each group.
+// Reclaims cold or hot pages that are not protected, within `kept`: the same share from each group.
 double reclaim_pages(PlantGroup& group, double bytes, double PlantGroup::*pages, double PlantGroup::*kept) {
   double available = 0;
   std::vector<std::pair<PlantGroup*, double>> sources;
@@ -103,7 +103,7 @@ void limit(PlantGroup& group, double now) {
   reclaim(group, group.usage() - group.memory_high);
   if (group.usage() <= group.memory_high * (1 + 1e-9)) return;
   from_the_leaves(group,
-                  [](PlantGroup& leaf) { leaf.memory_stall = leaf.runs ? 1 : 0; });  // held up at each allocation
+                  [](PlantGroup& leaf) { leaf.memory_stall = leaf.runs ? 1 : 0; });  // stalled at each allocation
 }
 
 void reclaim_for_the_node(PlantGroup& root, const Plant::Machine& machine, double now) {

@@ -15,7 +15,7 @@ namespace {
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 constexpr double kMebibyte = 1024.0 * 1024;
 
-// On four CPUs: "ls" demands three, "be" all.
+// A node with four CPUs: "ls" demands three, "be" demands all.
 struct Neighbours {
   Neighbours() {
     plant.add("ls");
@@ -42,7 +42,7 @@ TEST_CASE("a group alone gets what it wants, up to the CPUs and its threads") {
   CHECK(plant.of("a").cpu_cores == Approx(1));
 }
 
-TEST_CASE("equals share; what one does not want is the others'") {
+TEST_CASE("groups of equal weight share the CPUs equally; CPU time that one leaves goes to the others") {
   Neighbours node;
   node.plant.advance();
   CHECK(node.plant.of("ls").cpu_cores == Approx(2));
@@ -53,7 +53,7 @@ TEST_CASE("equals share; what one does not want is the others'") {
   CHECK(node.plant.of("").cpu_cores == Approx(4));
 }
 
-TEST_CASE("weights divide what is contended, on each level by itself") {
+TEST_CASE("weights divide contended CPUs on each level separately") {
   Neighbours node;
   node.plant.set("be", "cpu.weight", "25");
   node.plant.run("ls", {.cpu = constant(4)});
@@ -74,7 +74,7 @@ TEST_CASE("weights divide what is contended, on each level by itself") {
   CHECK(nested.of("a/x").cpu_cores == Approx(0.25));
 }
 
-TEST_CASE("an idle group has next to nothing beside others, and all that they leave") {
+TEST_CASE("an idle group gets almost nothing beside other groups, and all CPU time that they leave") {
   Neighbours node;
   node.plant.set("be", "cpu.idle", "1");
   node.plant.advance();
@@ -82,7 +82,7 @@ TEST_CASE("an idle group has next to nothing beside others, and all that they le
   CHECK(node.plant.of("be").cpu_cores == Approx(4 - node.plant.of("ls").cpu_cores));
 }
 
-TEST_CASE("a quota bounds a group with all that is in it, and its throttled periods are counted") {
+TEST_CASE("a quota limits a group with its descendants, and its throttled periods are counted") {
   Neighbours node;
   node.plant.set("be", "cpu.max", "50000 100000");
   node.plant.advance(10);
@@ -95,7 +95,7 @@ TEST_CASE("a quota bounds a group with all that is in it, and its throttled peri
   CHECK(node.plant.of("be").throttled_ratio == 0);
 }
 
-TEST_CASE("a burst lets what was not used before be used now") {
+TEST_CASE("a burst uses quota that earlier periods left unused") {
   Plant plant({.cpus = 4});
   plant.add("a");
   plant.run("a", {.cpu = step(0, 2, 1, 1.1)});
@@ -109,7 +109,7 @@ TEST_CASE("a burst lets what was not used before be used now") {
   CHECK(plant.of("a").cpu_seconds == Approx(0.1 + 0.2));
 }
 
-TEST_CASE("a queue runs later what could not run now; other work is lost") {
+TEST_CASE("a queue runs its delayed work later; a workload without a queue loses it") {
   Plant plant({.cpus = 1});
   plant.add("requests");
   plant.run("requests", {.cpu = step(0.5, 3, 1, 2), .queues = true});
@@ -130,7 +130,7 @@ TEST_CASE("a cpuset confines a group and leaves the other CPUs to its neighbours
   CHECK(node.plant.get("be", "cpuset.cpus") == "3");
 }
 
-TEST_CASE("waits for a CPU show as pressure, up to the node's") {
+TEST_CASE("waits for a CPU count as pressure of the group and of its ancestors") {
   Neighbours node;
   node.plant.advance(60);
   CHECK(node.plant.of("ls").cpu_some.avg10 == Approx(100.0 / 3).epsilon(0.05));
@@ -163,7 +163,7 @@ TEST_CASE("hot pages that are reclaimed are read again, which is memory pressure
   CHECK(plant.of("a").memory_some.total_us == Approx(200'000));  // 100 MiB at 500 MiB/s
 }
 
-TEST_CASE("memory protected by memory.min is not reclaimed, by memory.low only when nothing else is left") {
+TEST_CASE("memory.min protects memory from reclaim; memory.low does so while other memory can be reclaimed") {
   Plant plant({.cpus = 1, .memory_bytes = kGibibyte});
   for (const char* dir : {"kept", "other"}) plant.add(dir);
   plant.run("kept", {.hot_file = constant(300 * kMebibyte)});
@@ -195,7 +195,7 @@ TEST_CASE(
   CHECK(plant.of("a").anonymous_bytes == 0);
 }
 
-TEST_CASE("knobs read back as they are set; a wrong value, knob or group is refused with a word why") {
+TEST_CASE("knobs are read back as set; a wrong value, knob or group is refused with a reason") {
   Plant plant({.cpus = 2});
   plant.add("a/b");
   plant.set("a/b", "cpu.max", "20000 50000");
@@ -218,7 +218,7 @@ TEST_CASE("a group that has ended returns its memory") {
   CHECK(node.plant.of("be").cpu_cores == Approx(4));
 }
 
-TEST_CASE("courses: a step, a wave, and noise that is the same each time") {
+TEST_CASE("curves: a step, a wave, and noise that is the same in each run") {
   CHECK(step(1, 2, 10, 20)(9.9) == 1);
   CHECK(step(1, 2, 10, 20)(10) == 2);
   CHECK(step(1, 2, 10, 20)(20) == 1);
@@ -238,21 +238,21 @@ TEST_CASE("settling is the time after which a value stays near its target") {
   CHECK(settling_seconds(samples, 1, 0.5) == 5);
 }
 
-TEST_CASE("turns counts swings of a size, and nothing of a value that only settles") {
+TEST_CASE("turns() counts swings of a minimum size, and none of a value that settles") {
   CHECK(turns({{0, 1}, {1, 2}, {2, 3}, {3, 3}, {4, 2.9}}, 0.5) == 0);
   CHECK(turns({{0, 1}, {1, 3}, {2, 1}, {3, 3}, {4, 1}}, 0.5) == 3);
   CHECK(turns({{0, 1}, {1, 3}, {2, 1}, {3, 3}, {4, 1}}, 5) == 0);
   CHECK(changes({{0, 1}, {1, 1}, {2, 2}, {3, 1}}) == 2);
 }
 
-TEST_CASE("mean and extremes are of the samples in between") {
+TEST_CASE("mean and extremes are those of the samples in the interval") {
   const Samples samples{{0, 10}, {1, 2}, {2, 4}, {3, 100}};
   CHECK(mean(between(samples, 1, 3)) == 3);
   CHECK(highest(between(samples, 1, 3)) == 4);
   CHECK(lowest(between(samples, 1, 3)) == 2);
 }
 
-TEST_CASE("a summary has the averages of equal parts of the time, and the lowest and highest value") {
+TEST_CASE("a summary has the averages of equal parts of the time, and the lowest and the highest value") {
   Recording recording;
   for (int t = 0; t <= 40; ++t) recording.note("use", t, t < 10 ? 1 : 2.004);
   for (int t = 0; t <= 40; ++t) recording.note("bytes", t, t == 40 ? 1300.6 : 1000.4);

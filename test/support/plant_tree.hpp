@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of a Plant with what the model remembers of them; for plant*.cpp only.
+// The groups of a Plant with the model's state of each; only for plant*.cpp.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace koord::test {
 
 inline constexpr double kPeriodSeconds = 0.1;
-inline constexpr double kNothing = 1e-9;  // less is a rounding error
+inline constexpr double kNothing = 1e-9;  // a smaller value is a rounding error
 inline constexpr double kNoLimit = 1e300;
 
 struct PlantGroup {
@@ -31,21 +31,21 @@ struct PlantGroup {
   double memory_min = 0, memory_low = 0, memory_high = kNoLimit, memory_max = kNoLimit;
 
   // CPU of this period, in core-seconds.
-  std::vector<char> allowed;      // by CPU, within its ancestors'
-  double sought = 0;              // by its threads, were there CPUs enough
-  double want = 0, left = 0;      // of all in it, of what there is
-  double budget = 0, unused = 0;  // of the quota; what was left of it in the period before
-  double backlog = 0;             // of the queue
+  std::vector<char> allowed;      // by CPU index; within the CPUs of its ancestors
+  double sought = 0;              // demand of its own threads with unlimited CPUs
+  double want = 0, left = 0;      // of it and its descendants: demand, and the part not yet met
+  double budget = 0, unused = 0;  // of the quota: left in this period, and unused in the last one
+  double backlog = 0;             // of queued work
 
-  // Memory of all in it, in bytes.
+  // Memory of the group and its descendants, in bytes.
   double anonymous = 0, hot = 0, cold = 0;
-  double evicted = 0;                 // hot pages that were reclaimed and not yet read again
-  double restarts_at = 0;             // killed for lack of memory
+  double evicted = 0;                 // hot pages that were reclaimed and not read again yet
+  double restarts_at = 0;             // time of the restart after an OOM kill
   double memory_stall = 0;            // share of this period
   double kept_min = 0, kept_low = 0;  // effective protection
 
   Measured measured;
-  // Sums since the last advance() began.
+  // Sums since the start of the last advance().
   double got_sum = 0, want_sum = 0, reread_sum = 0;
   std::uint64_t periods_before = 0, throttled_before = 0;
 
@@ -60,18 +60,18 @@ struct PlantTree {
   PlantGroup& at(const std::string& dir) const;
 };
 
-// Calls `visit` for each group, children before their parent.
+// Calls `visit` for each group, children before parents.
 template <class Visit>
 void from_the_leaves(PlantGroup& group, const Visit& visit) {
   for (auto& child : group.children) from_the_leaves(*child, visit);
   visit(group);
 }
 
-// One period, from `now` on.
+// Each simulates one period, which begins at `now`.
 void run_cpus(PlantTree& tree, const Plant::Machine& machine, double now);
 void run_memory(PlantTree& tree, const Plant::Machine& machine, double now);
 
-// Takes this many bytes of page cache from the group; the bytes that it got.
+// Reclaims up to this many bytes of page cache from the group. Returns the bytes reclaimed.
 double reclaim(PlantGroup& group, double bytes);
 
 void update(Pressure& pressure, double share);

@@ -23,7 +23,7 @@ constexpr std::string_view kBatchId = "b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b
 constexpr std::string_view kServiceId = "5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 constexpr std::string_view kControllers[] = {"cpu", "cpuacct", "cpuset", "memory", "blkio"};
 
-// Files that only count, or list processes.
+// Returns whether the file only has counters or lists of processes.
 bool is_counter(const std::string& file) {
   for (std::string_view part :
        {"cgroup.procs", "cgroup.threads", "tasks", "cpuacct.", "failcnt", "max_usage", ".peak", ".pressure", "event"})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PodsByHand: the cgroups of a node with a service and a best-effort pod, as a kubelet makes them, on this machine's
-// kernel and inside of one cgroup of the test; and the files that describe them to an agent. Needs root. Removed with
-// the object, when its processes have ended.
+// PodsByHand: the cgroups of a node with a service pod and a best-effort pod, as a kubelet makes them, in this
+// machine's kernel below one cgroup of the test, and the files that describe the pods to an agent. Needs root. The
+// cgroups are removed with the object, after their processes have ended.
 #pragma once
 
 #include <map>
@@ -12,38 +12,38 @@
 
 namespace koord::test {
 
-// Returns the files with another text in `now`, with both texts. Empty: all are as before.
+// Returns the files with another text in `now`, with both texts. Empty: nothing changed.
 std::string changes(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now);
 
 class PodsByHand {
  public:
   explicit PodsByHand(std::string_view name);
 
-  // A directory below `folder` that an agent takes for the root of the cgroup tree.
+  // Returns a directory below `folder` that an agent can use as the root of the cgroup tree.
   std::string root(const std::string& folder) const;
-  // pods.yaml and slo.yaml in `folder`; `slo`: a NodeSLO's spec as YAML; resources of the service's and the best-effort
-  // container; class and annotations of the service.
+  // Writes pods.yaml and slo.yaml into `folder`. `slo`: a NodeSLO's spec as YAML; then the resources of the service
+  // container and of the best-effort container, and the QoS class and annotations of the service pod.
   void write_files(const std::string& folder, const std::string& slo, const std::string& service_resources = "{}",
                    const std::string& batch_resources = "{}", const std::string& service_qos = "LS",
                    const std::string& service_annotations = "{}") const;
   void write_slo(const std::string& folder, const std::string& slo) const;
 
-  // Each file of the cgroups that sets something, by path.
+  // Returns each settable file of the cgroups by path.
   std::map<std::string, std::string> knobs() const;
-  // A knob by its v2 name, as v2 spells it; empty: the kernel has none.
+  // Returns a knob, named and written as in v2; empty if the kernel lacks it.
   std::string read(const RealCgroup& cgroup, std::string_view knob) const;
   bool knows(std::string_view knob) const { return !read(besteffort, knob).empty(); }
   void set_shares(const RealCgroup& cgroup, unsigned shares) const;
-  void limit_cpu(const RealCgroup& cgroup, unsigned quota_us) const;  // of 100 ms
+  void limit_cpu(const RealCgroup& cgroup, unsigned quota_us) const;  // per 100 ms
   bool is_v2() const;
   std::size_t cpus() const;
 
-  // The calling process runs there from now on, as a load of all CPUs, and does not return.
+  // Moves the calling process into the cgroup, where it loads all CPUs. Does not return.
   [[noreturn]] void become_load(const RealCgroup& cgroup) const;
 
   RealCgroup top, kubepods, besteffort, burstable;
   RealCgroup batch_pod, batch;      // the container of the best-effort pod
-  RealCgroup service_pod, service;  // that of the service
+  RealCgroup service_pod, service;  // the container of the service
 
  private:
   cgroup::Layout layout_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PrometheusProcess: Debian's prometheus, scraping targets on loopback every three seconds. A program that includes
-// this is built with -DKOORD_PROMETHEUS="PATH". Header-only.
+// PrometheusProcess: Debian's prometheus, which scrapes targets on loopback every three seconds. A program that
+// includes this header is built with -DKOORD_PROMETHEUS="PATH". Header-only.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ class PrometheusProcess {
   static constexpr int kIntervalSeconds = 3;
 
   explicit PrometheusProcess(const std::string& target) : PrometheusProcess(std::vector{target}) {}
-  // `rules`: a file of rules, evaluated as often.
+  // `rules`: a file of rules, which are evaluated every three seconds too.
   explicit PrometheusProcess(const std::vector<std::string>& targets, const std::string& rules = {}) {
     auto free_port = http::open_tcp_listener("127.0.0.1:0");
     address_ = "127.0.0.1:" + std::to_string(*http::local_port(free_port->get()));
@@ -42,7 +42,7 @@ class PrometheusProcess {
                                  "--storage.tsdb.path=" + (folder_ / "data"), "--web.listen-address=" + address_},
         folder_ / "log");
   }
-  // The JSON of an answer; empty while no answer exists.
+  // Returns the JSON of the answer; empty if Prometheus does not answer yet.
   std::string query(const std::string& expression) const {
     return get("/api/v1/query?query=" + percent_encode(expression));
   }
@@ -50,7 +50,7 @@ class PrometheusProcess {
     auto response = http::get(address_, target);
     return response && response->status == 200 ? response->body : "";
   }
-  // The number of a query that has one result.
+  // Returns the number of a query with exactly one result.
   std::optional<double> value(const std::string& expression) const {
     const std::string answer = query(expression);
     const std::size_t at = answer.find("\"value\":[");
@@ -58,7 +58,7 @@ class PrometheusProcess {
     if (comma == std::string::npos) return std::nullopt;
     return std::strtod(answer.c_str() + comma + 2, nullptr);
   }
-  // When a scrape of the target succeeded, in seconds; of the last ten minutes, in order.
+  // Returns the times in seconds of the successful scrapes of the target in the last ten minutes, in order.
   std::vector<double> scrapes() const {
     std::vector<double> times;
     const std::string answer = query("up[10m]");

@@ -21,7 +21,7 @@ using cgroup::Controller;
 using cgroup::Layout;
 using cgroup::Version;
 
-// With the core files, on a hybrid node the unified tree, as container runtimes do.
+// The core files are on the unified tree; on a hybrid node, container runtimes make cgroups there, too.
 constexpr std::array kControllers{Controller::core,   Controller::cpu,    Controller::cpuacct,
                                   Controller::memory, Controller::cpuset, Controller::blkio};
 
@@ -35,7 +35,7 @@ void write_or_throw(const std::string& path, const std::string& value) {
   if (auto written = write_value(path, value); !written) throw std::runtime_error(written.error().message());
 }
 
-// A process that was waited for leaves its cgroup a little later on recent kernels: until then it is busy.
+// On recent kernels, a reaped process leaves its cgroup a little later; until then rmdir fails with EBUSY.
 void remove_when_empty(const std::string& path) {
   eventually([&] { return ::rmdir(path.c_str()) == 0 || errno != EBUSY; }, std::chrono::seconds(5));
 }
@@ -65,7 +65,7 @@ RealCgroup::RealCgroup(const RealCgroup& parent, std::string_view name)
 
 RealCgroup::~RealCgroup() { remove(); }
 
-// On v2 children have the controllers that their parent hands on.
+// On v2, children have only the controllers that their parent enables for them.
 void RealCgroup::delegate() const {
   if (layout_.version(Controller::cpu) != Version::v2) return;
   const std::string path = layout_.directory(Controller::cpu, dir_);
@@ -82,7 +82,7 @@ void RealCgroup::make() {
       throw std::runtime_error("cannot make '" + path + "': " + std::strerror(errno));
     made_.push_back(path);
     if (controller != Controller::cpuset || layout_.version(controller) != Version::v1) continue;
-    // A v1 cpuset takes no process before it has CPUs and memory.
+    // A v1 cpuset accepts no process until its CPUs and memory nodes are set.
     std::string parent = path.substr(0, path.rfind('/'));
     for (const char* file : {"/cpuset.cpus", "/cpuset.mems"})
       if (auto all = read_file(parent + file)) write_or_throw(path + file, *all);

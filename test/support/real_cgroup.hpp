@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RealCgroup: a cgroup of this machine's kernel, in every hierarchy that a workload shows in, removed with the object.
-// Needs root: a test calls unavailable() first and exits with kSkip if it returns a reason.
+// RealCgroup: a cgroup of this machine's kernel, in all hierarchies that hold workloads, removed with the object. Needs
+// root: a test calls unavailable() first and exits with kSkip if it returns a reason.
 #pragma once
 
 #include <sys/types.h>
@@ -19,31 +19,31 @@ inline constexpr int kSkip = 77;
 
 class RealCgroup {
  public:
-  // Why no cgroup can be made here; nullopt when one can.
+  // Returns why no cgroup can be made on this machine; nullopt if one can be made.
   static std::optional<std::string> unavailable();
 
-  // Makes "koord-test-<name>-<pid>". With a parent, inside of that.
+  // Makes "koord-test-<name>-<pid>", inside the parent if one is given.
   explicit RealCgroup(std::string_view name);
   RealCgroup(const RealCgroup& parent, std::string_view name);
   ~RealCgroup();
   RealCgroup(const RealCgroup&) = delete;
   RealCgroup& operator=(const RealCgroup&) = delete;
 
-  // Relative to the hierarchies' roots, as the agent names it.
+  // Returns the path relative to the hierarchies' roots, as the agent names it.
   const std::string& dir() const { return dir_; }
   std::string path(cgroup::Controller controller) const { return layout_.directory(controller, dir_); }
 
-  // Moves a process with all its threads, or one thread where the hierarchy allows it.
+  // Move a process with all its threads, or one thread if the hierarchy allows it.
   void add_process(pid_t pid) const;
   void add_thread(pid_t tid) const;
 
   void limit_cpu(double cores) const;
   void limit_memory(std::uint64_t bytes) const;
 
-  // Kills all processes in it. A program's end leaves those that it has just forked and that do not end with it yet.
+  // Kills all processes in the cgroup. Children that a program has just forked may outlive the program.
   void end_processes() const;
 
-  // Removes it now; its processes must have ended.
+  // Removes the cgroup now. Its processes must have ended.
   void remove();
 
  private:

@@ -68,7 +68,7 @@ namespace {
 constexpr int kColumns = 600, kHeight = 140, kLeft = 60, kTop = 40, kGap = 40;
 constexpr const char* kColours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b"};
 
-// 1, 2 or 5 times a power of ten, not below `value`.
+// Returns the smallest of 1, 2 or 5 times a power of ten that is not below `value`.
 double round_up(double value) {
   double power = 1;
   while (power < value) power *= 10;
@@ -111,7 +111,7 @@ Frame frame_of(const Recording& recording, const Panel& panel, int top) {
   return frame;
 }
 
-// One column of pixels of a line: from its highest to its lowest row.
+// One pixel column of a line, from its highest to its lowest row.
 struct Column {
   int x, highest, lowest;
 };

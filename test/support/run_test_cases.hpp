@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs doctest's test cases and fails if no case passes the filters. One source of each test program includes it.
+// Runs doctest's test cases and fails if the filters select none. One source of each test program includes this file.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@ namespace koord::test {
 
 inline bool nothing_ran = false;
 
-// Notices a run in which no case was to run.
+// Detects a run without test cases.
 struct RunCounter : doctest::IReporter {
   explicit RunCounter(const doctest::ContextOptions&) {}
   void test_run_end(const doctest::TestRunStats& run) override { nothing_ran = run.numTestCasesPassingFilters == 0; }

@@ -10,7 +10,7 @@
 
 namespace koord::test {
 
-// Runs all test cases. Where no cgroup can be made, prints the reason and returns kSkip.
+// Runs all test cases. If no cgroup can be made, prints the reason and returns kSkip.
 inline int run_with_cgroups(int argc, char** argv) {
   if (const auto reason = RealCgroup::unavailable()) {
     std::printf("SKIPPED: no cgroups can be made here: %s\n", reason->c_str());

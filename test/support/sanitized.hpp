@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a sanitizer watches this program: then memory and mappings are as much its own as ours.
+// True in a program with a sanitizer. The sanitizer adds memory and mappings, so tests must not measure them.
 #pragma once
 
 namespace koord::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of ServiceAccounts, as the API server makes them, without a valid signature.
+// Makes tokens of ServiceAccounts like those of the API server, but without a valid signature.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace koord::test {
 
-// In the alphabet of URLs, without padding.
+// Encodes with the URL-safe alphabet, without padding.
 inline std::string base64_url(std::string_view text) {
   constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   std::string encoded;
@@ -21,7 +21,7 @@ inline std::string base64_url(std::string_view text) {
   return encoded;
 }
 
-// Tokens with another `number` differ in their time, id and signature, as a token and its successor do.
+// Makes a token. Another `number` changes its time, id and signature, as in a renewed token.
 inline std::string service_account_token(const std::string& user, const std::string& node, int number) {
   const std::string times = std::to_string(1700000000 + number);
   const std::string claims =

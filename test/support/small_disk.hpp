@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SmallDisk: a file system of the test's own on a folder that it makes, which can be full and read-only. Needs root.
+// SmallDisk: a small file system in a new folder, which the test can fill or make read-only. Needs root.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SuppressRig: qos-cpu-suppress' plan() on this machine's usage, its intents enforced by the host's Governor on this
-// machine's kernel, without an agent around them. Header-only. [one thread]
+// SuppressRig: runs qos-cpu-suppress' plan() with this machine's CPU usage. The host's Governor writes the intents to
+// this machine's kernel; no agent runs. Header-only. [one thread]
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ class SuppressRig {
   SuppressRig(const SuppressRig&) = delete;
   SuppressRig& operator=(const SuppressRig&) = delete;
 
-  // One evaluate(): on what was used since the last one.
+  // Makes one evaluate() call with the usage since the last call.
   cpu_suppress::Round round() {
     const Used now = used();
     const double seconds = now.at - before_.at;
@@ -48,7 +48,7 @@ class SuppressRig {
     take(round.intents);
     return round;
   }
-  // As when the NodeSLO switches it off.
+  // Removes all intents, as when the NodeSLO disables the strategy.
   void off() { take({}); }
 
   std::vector<decision::Decision> decisions() const { return governor_.decisions(); }
@@ -81,7 +81,7 @@ class SuppressRig {
     return static_cast<double>(find_flat_key(read_file(dir + "/cpu.stat").value(), "usage_usec").value_or(0)) / 1e6;
   }
 
-  // All but the fourth and fifth figure, idle and iowait, of the line "cpu".
+  // Adds the columns of the line "cpu" except the fourth and fifth, idle and iowait.
   static double used_by_node() {
     const std::string stat = read_file("/proc/stat").value();
     std::string_view line = std::string_view(stat).substr(0, stat.find('\n'));

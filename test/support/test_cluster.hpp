@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestCluster: an API server and a kubelet for tests, which a client cannot distinguish from real ones: TLS,
-// credentials that change, resourceVersions, watches, and every fault by name. A process of its own
-// (test/support/cluster; its README names the faults and the conditions to wait for), which ends with the object. JSON
-// goes in and out as text. Failures and timeouts throw std::runtime_error with the observed state.
+// TestCluster: an API server and a kubelet for tests. A client cannot distinguish them from real ones: they have TLS,
+// credentials that change, resourceVersions and watches, and the test can cause faults by name. They run as a separate
+// process (test/support/cluster; its README lists the faults and the conditions to wait for), which ends with the
+// object. JSON is passed as text. Failures and timeouts throw std::runtime_error with the observed state.
 #pragma once
 
 #include <chrono>
@@ -18,19 +18,19 @@
 
 namespace koord::test {
 
-// One request to either server, as its log has it.
+// One request to either server, as the request log has it.
 struct ClusterRequest {
   std::int64_t index = 0;
-  double seconds = 0;  // since the servers began
+  double seconds = 0;  // since the servers started
   std::string server;  // "api" or "kubelet"
   std::string verb;    // "get", "list", "watch", "create", "update", "patch", "delete", "handshake"
-  std::string path;    // with its query
+  std::string path;    // with the query
   std::string kind, namespace_, name, subresource;
   std::string user_agent;
-  int token = 0;                // generation of the token, from 1; 0: none; -1: one that is refused
+  int token = 0;                // generation of the token, from 1; 0: none; -1: a refused one
   unsigned status = 0;          // 0: not answered yet
-  bool open = false;            // its answer has not ended
-  std::int64_t connection = 0;  // a number for each
+  bool open = false;            // the answer has not ended
+  std::int64_t connection = 0;  // a number per connection
 };
 
 class TestCluster {
@@ -51,21 +51,22 @@ class TestCluster {
   std::uint16_t kubelet_port() const { return kubelet_port_; }
   const std::string& node_name() const { return options_.node_name; }
   const std::string& folder() const { return folder_; }
-  std::string kubeconfig() const { return folder_ + "/kubeconfig"; }  // with the token's file
-  std::string kubeconfig_with_certificate() const { return folder_ + "/kubeconfig-certificate"; }  // of the client
-  // token, ca.crt and namespace, mounted and replaced as in a pod.
+  std::string kubeconfig() const { return folder_ + "/kubeconfig"; }  // uses the token's file
+  // uses a client certificate
+  std::string kubeconfig_with_certificate() const { return folder_ + "/kubeconfig-certificate"; }
+  // The folder with token, ca.crt and namespace, mounted and replaced as in a pod.
   std::string service_account() const { return folder_ + "/serviceaccount"; }
   std::string kubelet_ca() const { return folder_ + "/pki/kubelet-ca.pem"; }
-  // The environment of a pod of the DaemonSet.
+  // Returns the environment variables of a pod of the DaemonSet.
   std::map<std::string, std::string> environment() const;
 
-  // Creates or replaces an object, its status too; gives it as it is now.
+  // Creates or replaces an object, including its status. Returns the stored object.
   std::string put(std::string_view object);
-  // Applies a merge patch, to its status too.
+  // Applies a merge patch, also to the status.
   std::string merge(std::string_view kind, std::string_view name, std::string_view patch);
   std::optional<std::string> get(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
   void remove(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
-  // The kubelet's answers: a list of Pods; changes of its configuration.
+  // Set the kubelet's answers: a list of Pods; changes of its configuration.
   void set_pods(std::string_view list);
   void set_kubelet_config(std::string_view changes);
 
@@ -73,16 +74,17 @@ class TestCluster {
   void clear_faults();
   void clear_fault(std::string_view name);
 
-  // Those that are like `wanted`: {"verb": "list", "kind": "NodeSLO", "after": 12, …}.
+  // Returns the requests that match `wanted`: {"verb": "list", "kind": "NodeSLO", "after": 12, …}.
   std::vector<ClusterRequest> requests(std::string_view wanted = "{}");
-  // Once there are "count" of them (1 when it is not given).
+  // Waits until "count" requests match (1 if not given), and returns them.
   std::vector<ClusterRequest> wait_for_requests(std::string_view wanted,
                                                 std::chrono::seconds timeout = std::chrono::seconds(60));
-  // The object once `condition` holds: {"pointer": "/status/updateTime", "equals": …} or "differs" or "exists".
+  // Waits until `condition` holds, and returns the object: {"pointer": "/status/updateTime", "equals": …} or "differs"
+  // or "exists".
   std::string wait_for_object(std::string_view kind, std::string_view name, std::string_view condition = "{}",
                               std::chrono::seconds timeout = std::chrono::seconds(60));
 
-  // Any command of the control endpoint.
+  // Sends any command of the control endpoint.
   std::string command(std::string_view name, std::string_view arguments = "{}",
                       std::chrono::seconds timeout = std::chrono::seconds(60));
   ChildProcess& process() { return *process_; }

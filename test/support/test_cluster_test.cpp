@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantees of TestCluster for tests; cluster/api_test.py and servers_test.py test its servers' behaviour towards
-// clients.
+// Tests the guarantees of TestCluster for tests. cluster/api_test.py and servers_test.py test the behaviour of its
+// servers towards clients.
 #include "test/support/test_cluster.hpp"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ TEST_CASE("a test cluster answers on both ports to the service account's token a
   CHECK_FALSE(std::filesystem::exists(folder));
 }
 
-TEST_CASE("objects are put, got and removed, and waited for") {
+TEST_CASE("objects are put, read, removed, and waited for") {
   TestCluster cluster;
   cluster.put(R"({"kind": "NodeSLO", "metadata": {"name": "test-node"}, "spec": {"x": 1}})");
   REQUIRE(cluster.get("NodeSLO", "test-node"));
@@ -55,7 +55,7 @@ TEST_CASE("objects are put, got and removed, and waited for") {
                        doctest::Contains("not within 0 s"), std::runtime_error);
 }
 
-TEST_CASE("a fault holds until it is cleared, and an unknown one is an error that names those there are") {
+TEST_CASE("a fault lasts until it is cleared, and an unknown fault is an error that lists the known ones") {
   TestCluster cluster;
   cluster.fault("error", R"({"code": 500, "path": "/nodes/"})");
   CHECK(status_of(cluster, cluster.api_port(), "/api/v1/nodes/test-node") == 500);
@@ -67,7 +67,7 @@ TEST_CASE("a fault holds until it is cleared, and an unknown one is an error tha
   CHECK_THROWS_WITH_AS(cluster.fault("downn"), doctest::Contains("expected one of down, hang"), std::runtime_error);
 }
 
-TEST_CASE("each request is on the log and can be waited for") {
+TEST_CASE("each request is in the log and can be waited for") {
   TestCluster cluster;
   status_of(cluster, cluster.api_port(), "/api/v1/pods?limit=1");
   const auto requests = cluster.wait_for_requests(R"({"verb": "list", "kind": "Pod", "answered": true})");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// advisor-psi on a kernel that was booted with psi=0. Old kernels have pressure files that cannot be read, new ones
-// have no such files.
+// advisor-psi on a kernel that was booted with psi=0. Old kernels then have pressure files that cannot be read, new
+// ones have no pressure files.
 #include <doctest/doctest.h>
 
 #include "core/base/file.hpp"

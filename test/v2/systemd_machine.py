@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adds to a machine of vm.py the files for systemd as its first process: the targets that services need and no other unit."""
+"""Adds to a machine of vm.py the files for systemd as its first process: only the targets that services need."""
 import pathlib
 import shutil
 
-PROGRAMS = ('/usr/lib/systemd/systemd', '/usr/lib/systemd/systemd-executor', 'systemctl')  # the second since systemd 254
+# systemd-executor exists since systemd 254
+PROGRAMS = ('/usr/lib/systemd/systemd', '/usr/lib/systemd/systemd-executor', 'systemctl')
 
-# Mount namespaces of units replace their root. The first root file system of a kernel cannot be replaced, a mount of it can.
+# A unit's mount namespace replaces the root. A kernel's first root file system cannot be replaced, but a mount of it can.
 INIT = r'''#!/bin/sh
 mkdir /newroot
 mount -o bind / /newroot
@@ -14,7 +15,7 @@ mount -o move . /
 exec chroot . /init.systemd
 '''
 
-# Without the cgroups and the other file systems that systemd mounts.
+# Does not mount the cgroups and the other file systems that systemd itself mounts.
 INIT_SYSTEMD = r'''#!/bin/sh
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 mkdir -p /run /var/tmp /root; chmod 1777 /tmp /var/tmp
@@ -30,7 +31,7 @@ SERVICE = '[Unit]\nDescription=The test\n[Service]\nType=oneshot\nExecStart=/bin
 
 
 def missing():
-    """Why there is no such machine; None: there is one."""
+    """Returns why this machine cannot be made; None if it can."""
     return None if pathlib.Path(PROGRAMS[0]).exists() and shutil.which('systemctl') else 'systemd is not installed'
 
 
@@ -45,12 +46,12 @@ def add_to(image):
 
 
 def add_units_to(image):
-    """For an image that has systemd."""
+    """Prepares an image with systemd."""
     units = image.root / 'etc/systemd/system'
     units.mkdir(parents=True)
     (units / 'default.target').write_text(TARGET)
     (units / 'koord-test.service').write_text(SERVICE)
-    # A machine without one is new: systemd would enable all units at its first boot.
+    # A machine without this file counts as new: systemd would enable all units at its first boot.
     (image.root / 'etc/machine-id').write_text('00000000000000000000000000000001\n')
     image.write('init', INIT)
     image.write('init.systemd', INIT_SYSTEMD)

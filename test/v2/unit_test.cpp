@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The systemd unit as it is installed, with third-party plugins, in an emulated machine with systemd as its first
-// process (vm.py --systemd). The unit is changed by one drop-in: the log goes to a file, and where a test says so
-// cgroups are writable and delegated.
+// The installed systemd unit with third-party plugins, in an emulated machine with systemd as its first process (vm.py
+// --systemd). One drop-in changes the unit: the log goes to a file, and some tests make cgroups writable and delegated.
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,13 +37,13 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLimit = 90s;  // emulated
+constexpr auto kLimit = 90s;  // for an emulated machine
 constexpr const char* kPlugins = "/opt/koord-test-plugins";
 constexpr const char* kLog = "/var/log/koord-test.log";
 constexpr const char* kPluginsCgroups[] = {"/sys/fs/cgroup/koordetector-plugins",
                                            "/sys/fs/cgroup/system.slice/koordetector.service/koordetector-plugins"};
 constexpr const char* kOwnCgroups = "ProtectControlGroups=no\nDelegate=yes\n";
-// Those that need only the node's own files and processes.
+// Attacks that need only the node's own files and processes.
 constexpr const char* kAttacks[] = {
     "core_pattern",     "kernel_tunables",   "sysrq",         "devices",         "system_files",
     "shared_folders",   "secrets",           "become_root",   "agent_files",     "signal_all",
@@ -60,7 +59,7 @@ std::vector<const Attack*> attacks_of_kernel() {
   return found;
 }
 
-// Returns the rest of the text's first line that begins so, up to a blank.
+// Returns the rest of the text's first line with this beginning, up to a blank.
 std::string word_behind(const std::string& text, std::string_view start) {
   const std::size_t at = text.find(start);
   if (at == std::string::npos) return "";
@@ -70,7 +69,7 @@ std::string word_behind(const std::string& text, std::string_view start) {
 
 bool has_landlock() { return ::syscall(444, nullptr, 0, 1) > 0; }
 
-// Processes of plugins and what they started by fork. A zombie has no command line.
+// Returns the processes of plugins, including those that they forked. A zombie has no command line.
 std::vector<pid_t> plugin_processes() {
   std::vector<pid_t> found;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
@@ -92,7 +91,7 @@ std::string leftovers() {
   return std::to_string(plugin_processes().size()) + " processes" + (has_cgroups() ? ", cgroups" : "");
 }
 
-// The agent, installed where its unit expects it.
+// The agent, installed at the paths that its unit uses.
 class Unit {
  public:
   Unit() : text_(read_file(built("packaging/koordetector.service")).value_or("")) {
@@ -111,7 +110,7 @@ class Unit {
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
-  // Starts it with the bystander, a plugin that starts processes of its own, and these attacks. Waits until the plugins
+  // Starts the agent with the bystander, a plugin that starts processes, and these attacks. Waits until the plugins
   // run.
   void start(std::string_view drop_in, const std::vector<const Attack*>& attacks = {}) {
     fs::remove(kLog);
@@ -154,7 +153,7 @@ class Unit {
     words.insert(words.begin(), "systemctl");
     return run_to_end(words, kLimit).exit_status;
   }
-  // A row of `koordctl plugins`; "" if the agent does not answer.
+  // Returns a row of `koordctl plugins`; "" if the agent does not answer.
   std::string row_of(std::string_view id) const {
     for (const std::string& line : split(run_to_end({(bin_ / "koordctl").string(), "plugins"}).output, '\n'))
       if (line.starts_with(std::string(id) + " ")) return line;
@@ -200,7 +199,7 @@ void check_answers(Unit& unit, const std::vector<const Attack*>& attacks) {
   }
 }
 
-// SIGKILL of the agent: nothing of its plugins is left when the unit has ended, and systemd starts it again.
+// Sends SIGKILL to the agent: when the unit has ended, nothing of its plugins may remain, and systemd starts it again.
 void check_kill(Unit& unit) {
   const pid_t agent = unit.agent();
   REQUIRE(agent > 1);
@@ -243,7 +242,7 @@ TEST_CASE("with cgroups of its own a third-party plugin has all layers, and the 
   check_answers(unit, attacks);
   const std::string all = with_landlock("uid", "+seccomp+cgroup"), json = unit.json();
   CHECK(unit.isolation("com.bystander") == all);
-  // A plugin does not run for a moment after its limits have ended it.
+  // After its limits have ended a plugin, it does not run for a moment.
   for (const Attack* attack : attacks)
     CHECK_MESSAGE(eventually([&] { return unit.isolation(attack->id()) == all; }, kLimit),
                   json.substr(json.find(attack->id()), 1500));

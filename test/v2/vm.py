@@ -47,7 +47,7 @@ stty -F /dev/ttyS1 raw
 exec sh /run-test
 '''
 
-# The program's output and status go to the second serial port; then the machine ends.
+# The program's output and status go to the second serial port. Then the machine stops.
 RUN = r'''#!/bin/sh
 . /environment
 cd /tmp
@@ -59,15 +59,15 @@ poweroff -f
 
 
 class Limits(typing.NamedTuple):
-    """Seconds. On a busy machine the kernel's boot hangs now and then, or the emulated timer is lost: every sleep in the machine then
-    lasts forever, that of /init's heartbeat, too. Such a machine is started again."""
+    """Time limits in seconds. On a busy machine the kernel's boot sometimes hangs, or the emulated timer is lost: then every
+    sleep in the machine lasts forever, including that of /init's heartbeat. Such a machine is started again."""
     all: int = 540  # of all starts together: the machine is ten to fifty times slower than this one
     boot: int = 150  # until the first heartbeat
-    heartbeat: int = 90  # without another one
+    heartbeat: int = 90  # between two heartbeats
 
 
 class Skip(Exception):
-    """There is no such machine here, and why."""
+    """The machine is unavailable here. The text is the reason."""
 
 
 def run(*command, **options):
@@ -75,7 +75,7 @@ def run(*command, **options):
 
 
 def kernel_in(folder):
-    """The unpacked kernel; downloads it the first time."""
+    """Returns the unpacked kernel. Downloads it the first time."""
     root = folder / 'root'
     with open(folder / 'lock', 'w', encoding='ascii') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -95,14 +95,13 @@ def kernel_in(folder):
 
 
 def libraries_of(file):
-    "Returns the files that the dynamic linker would load for it, itself included; nothing for a script or a static "
-    "program."
+    "Returns the file and the libraries that the dynamic linker would load for it; nothing for a script or a static program."
     libraries = subprocess.run(['ldd', file], text=True, capture_output=True, check=False).stdout
     return re.findall(r'(/\S+) \(0x', libraries)
 
 
 class Image:
-    """The file system in memory: a folder that becomes a cpio archive."""
+    """The root file system of the machine: a folder that is packed as a cpio archive."""
 
     def __init__(self, root, folders=('bin', 'proc', 'sys', 'dev', 'tmp')):
         self.root = root
@@ -112,7 +111,7 @@ class Image:
     def put(self, source, at=None):
         target = self.root / str(at or source).lstrip('/')
         if target.is_symlink():
-            target.unlink()  # a real program, in the place of busybox's
+            target.unlink()  # a real program replaces busybox's
         if target.exists():
             return
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +133,8 @@ class Image:
         (self.root / at).chmod(stat.S_IRWXU)
 
     def pack(self, archive, mode='wb', owner=('-R', '0:0'), left_out=()):
-        """The kernel unpacks archives in one file one after the other: mode 'ab' adds this one."""
+        """Writes the image as a cpio archive. Mode 'ab' appends it: the kernel unpacks all archives of a file one after
+        another."""
         with open(archive, mode) as out:
             find = subprocess.Popen(['find', '.', *(word for path in left_out for word in ('-path', path, '-prune', '-o')), '-print'],
                                     cwd=self.root, stdout=subprocess.PIPE)
@@ -168,7 +168,7 @@ def build(image, arguments, modules):
 
 
 def follow(machine, heartbeat, ends_at, limits):
-    """Waits for the machine's end. Returns whether it has to be started again, because its boot hangs or its timer stands still."""
+    """Waits until the machine stops. Returns whether it must be started again because its boot hangs or its timer has stopped."""
     progress = time.monotonic()
     beats = 0
     while True:
@@ -191,8 +191,8 @@ def follow(machine, heartbeat, ends_at, limits):
 
 def boot(kernel, archive, folder, parameters, memory=MEMORY_MIB, limits=Limits()):
     "Returns the program's output, byte for byte, and its status: None if the machine ended without one."
-    # no_timer_check: a machine that is busy delivers the timer's first interrupts later than the kernel waits for them.
-    # cryptomgr.notests: the kernel's tests of its own ciphers occupy a CPU of the machine, now and then forever.
+    # no_timer_check: a busy machine delivers the timer's first interrupts later than the kernel waits for them.
+    # cryptomgr.notests: the kernel's tests of its own ciphers occupy a CPU of the machine, sometimes forever.
     machine = [QEMU, '-accel', 'tcg,thread=multi', '-cpu', 'max', '-M', 'q35', '-m', f'{memory}M', '-smp', '2', '-nodefaults',
                '-no-reboot', '-display', 'none', '-kernel', str(kernel), '-initrd', str(archive),
                '-serial', f'file:{folder}/console', '-serial', f'file:{folder}/output', '-serial', f'file:{folder}/heartbeat',

@@ -25,7 +25,7 @@ OWN_FILES = 'test/words/'
 
 
 class Exceptions:
-    """The lines `path glob | regular expression of the phrase with its words around | reason`."""
+    """Reads the lines `path glob | regular expression of the phrase with its words around | reason`."""
 
     def __init__(self, content):
         self.entries = []
@@ -60,7 +60,7 @@ def tracked_files(tree):
             return listed.stdout.decode().split('\0')[:-1]
     except FileNotFoundError:
         pass  # git is not installed
-    # An unpacked archive: every file of it, without git's and build folders.
+    # In an unpacked archive, lists every file outside of git's and build folders.
     files = []
     for folder, folders, names in os.walk(tree):
         if 'meson-private' in folders:
@@ -79,7 +79,7 @@ def findings_in(path, content, exceptions):
 
 
 def names_in(path, content, exceptions):
-    """Yields (line, name, word, what to write) of the names of the file that are not plain."""
+    """Yields (line, name, word, what to write) for each name in the file that is not plain."""
     of_types = [(line, name, find_in_name(words)) for line, name, words in names_of(path, content)]
     reported = {name for _, name, found in of_types if found}
     others = [(line, name, find_in_identifier(words)) for line, name, words in identifiers_of(path, content) if name not in reported]
@@ -89,7 +89,7 @@ def names_in(path, content, exceptions):
 
 
 def files_of(tree, below=()):
-    """Yields path and content of the text files, without those of the checker, which name every phrase."""
+    """Yields path and content of the text files, except for the checker's own files, which contain every phrase."""
     for path in tracked_files(tree):
         if path.endswith(NOT_TEXT) or path.startswith(OWN_FILES) or below and not path.startswith(tuple(below)):
             continue

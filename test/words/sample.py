@@ -11,7 +11,7 @@ LEAST_WORDS = 4
 
 
 def sentences_of(path, content):
-    """Yields (line, sentence); a text that ends without a full stop is a fragment, unless it is a test name or a help text."""
+    """Yields (line, sentence). A text without a full stop is a fragment and left out, unless it is a test name or a help text."""
     for text in texts_of(path, content):
         at = 0
         for sentence in END.split(text.body):
@@ -23,7 +23,7 @@ def sentences_of(path, content):
 
 
 def sample(tree, seed, count, below=()):
-    """Returns `count` sentences as "path:line: sentence". Each file has the same chance, so that no large file prevails."""
+    """Returns `count` sentences as "path:line: sentence". Each file has the same probability, so large files do not prevail."""
     generator = random.Random(seed)
     files = list(files_of(tree, below))
     generator.shuffle(files)

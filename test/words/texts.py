@@ -27,7 +27,7 @@ class Text:
 C_LIKE = ('.c', '.cpp', '.h', '.hpp', '.in', '.inc', '.rs', '.go', '.js')
 HASH = ('.py', '.build', '.yaml', '.yml', '.sh', '.tpl', '.txt', '.mod', '.toml', '.containerignore', '.gitignore')
 
-# Each alternative begins with a different character, so that the search is fast.
+# Each alternative begins with a different character, which makes the search fast.
 C_TOKEN = re.compile(r'''
     //(?P<line>[^\n]*)
   | /\*(?P<block>.*?)\*/
@@ -49,7 +49,7 @@ HASH_TOKEN = re.compile(r'''
   | "(?P<string>(?:\\.|[^"\\\n])*)"
   | '(?P<single>(?:\\.|[^'\\\n])*)'
 ''', re.S | re.X | re.M)
-# In a shell a string may hold line ends, and an apostrophe in a comment must not open one: comments come first.
+# A shell string may contain line ends, and an apostrophe in a comment must not open a string, so comments come first.
 SHELL_TOKEN = re.compile(r'''
     (?:^|(?<=[\s;]))\#(?P<line>[^\n]*)
   | "(?P<string>(?:\\.|[^"\\])*)"
@@ -65,7 +65,7 @@ ITEM = re.compile(r'\s*(?:[-*+]|\d+\.)\s+')
 
 
 class Paragraphs:
-    """Joins lines into paragraphs; an empty line, or one that begins a list item, begins a new one."""
+    """Joins lines into paragraphs. An empty line, or one that begins a list item, starts a new paragraph."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -112,9 +112,9 @@ def unescape(text):
 def source_texts(content, token):
     starts = line_numbers(content)
     texts = []
-    comment = None         # paragraphs of the comment that may go on
+    comment = None  # paragraphs of a comment that may continue
     comment_at = (0, 0)    # line and column of its last line
-    strings = None         # string literals that may go on
+    strings = None  # string literals that may continue
     strings_end = 0
 
     for match in token.finditer(content):
@@ -138,7 +138,7 @@ def source_texts(content, token):
             for index, line in enumerate(match.group('block').split('\n')):
                 block.add(line.strip().removeprefix('*').lstrip('*!') if line.strip()[:1] == '*' else line, number + index)
             continue
-        # A string literal. A single word is a name.
+        # A string literal. A single word counts as a name.
         body = match.group(kind)
         joins = strings is not None and not content[strings_end:start].strip(' \t\n\\')
         if ' ' not in body and not joins:
@@ -172,7 +172,7 @@ def markdown_texts(content):
             continue
         if fenced:
             continue
-        # Code keeps its width and loses its words.
+        # Code spans are replaced by the same number of letters, so positions stay the same.
         line = CODE_SPAN.sub(lambda m: 'x' * len(m.group()), line)
         line = LINK_TARGET.sub(']', line).replace('**', '')
         stripped = line.strip()
@@ -191,7 +191,7 @@ def markdown_texts(content):
 
 
 def token_of(path, content):
-    """Returns the expression of the comments and strings of the file's language; None: the file is Markdown."""
+    """Returns the expression for comments and strings of the file's language; None if the file is Markdown."""
     name = path.rsplit('/', 1)[-1]
     dot = name.rfind('.')
     suffix = name[dot:] if dot >= 0 else ''
@@ -214,5 +214,5 @@ def texts_of(path, content):
 
 
 def code_of(path, content):
-    """Returns the source without its comments and strings, with the same lines."""
+    """Returns the source without comments and strings, with the same line numbers."""
     return token_of(path, content).sub(lambda match: ' ' + '\n' * match.group().count('\n'), content)

@@ -28,7 +28,7 @@ Finished koordctl(std::vector<std::string> arguments) {
 
 std::string bad_plugin_file(const std::string& name) { return variable("KOORD_BAD_PLUGINS") + "/" + name + ".so"; }
 
-// A copy with this mode in a folder that an agent trusts, whatever the modes of the build folder are.
+// A copy with this mode in a folder that an agent trusts, independent of the modes of the build folder.
 class FileCopy {
  public:
   FileCopy(const std::string& name, unsigned mode) {
@@ -60,13 +60,13 @@ TEST_CASE("acceptance 3: plugin info describes a plugin with a constructor that 
     CHECK_MESSAGE(says(shown, part), shown.output);
 }
 
-TEST_CASE("plugin check exits 0 when no rule is broken, and its last line is the sum") {
+TEST_CASE("plugin check exits 0 if no rule is broken, and its last line is the summary") {
   const Finished checked = koordctl({"plugin", "check", bad_plugin_file("sound")});
   CHECK_MESSAGE(checked.exit_status == 0, checked.output);
   CHECK_MESSAGE(says(checked, "\n32 passed, 0 failed, 2 not applicable\n"), checked.output);
 }
 
-TEST_CASE("plugin check exits 1 when a rule is broken, and says which and where to read on") {
+TEST_CASE("plugin check exits 1 if a rule is broken, and names the rule and where to read more") {
   const Finished checked = koordctl({"plugin", "check", bad_plugin_file("leaked_descriptor")});
   CHECK(checked.exit_status == 1);
   CHECK_MESSAGE(says(checked, "breaks K023; koordctl plugin explain K023 says more"), checked.output);
@@ -88,7 +88,7 @@ TEST_CASE("plugin check names the reason why an agent would refuse a file that b
   CHECK_FALSE(says(koordctl({"plugin", "check", copy.path()}), "refused by an agent"));
 }
 
-TEST_CASE("plugin check says the same as JSON") {
+TEST_CASE("plugin check reports the same as JSON") {
   const Finished checked = koordctl({"plugin", "check", bad_plugin_file("sound"), "--json"});
   const boost::json::object report = boost::json::parse(checked.output).as_object();
   CHECK(report.at("failed").as_int64() == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rule for plugins against a plugin that breaks it and no other.
+// Checks each rule for plugins with a plugin that breaks only this rule.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Broken broken_by(const std::string& name, const check::CheckOptions& options = {
 struct Bad {
   const char* plugin;
   const char* rule;
-  const char* detail;  // a part of it
+  const char* detail;  // a part of the reported detail
 };
 
 constexpr Bad kBad[] = {
@@ -86,11 +86,11 @@ TEST_CASE("acceptance 17: each bad plugin breaks exactly its own rule, and the d
     CHECK_MESSAGE(broken[bad.rule].find(bad.detail) != std::string::npos, bad.rule << ": " << broken[bad.rule]);
     broken.erase(bad.rule);
     for (const auto& other : broken)
-      CHECK_MESSAGE(false, other.first << ": " << other.second);  // clang 14 captures no binding
+      CHECK_MESSAGE(false, other.first << ": " << other.second);  // clang 14 cannot capture structured bindings
   }
 }
 
-TEST_CASE("a plugin that needs a newer C library than it may breaks K004, and names what brings it in") {
+TEST_CASE("a plugin that needs a C library that is too new breaks K004, and the detail names the symbol") {
   CHECK(broken_by("new_glibc").empty());
   check::CheckOptions older;
   older.floor.glibc = "2.31";
@@ -107,7 +107,7 @@ TEST_CASE("packed relocations need the C library of Debian 12") {
   CHECK_MESSAGE(broken.at("K004").find("GLIBC_ABI_DT_RELR") != std::string::npos, broken.at("K004"));
 }
 
-TEST_CASE("the plugin that the bad ones are made of breaks no rule") {
+TEST_CASE("the plugin on which the bad ones are based breaks no rule") {
   const Broken broken = broken_by("sound");
   CHECK_MESSAGE(broken.empty(), broken.begin()->first << ": " << broken.begin()->second);
 }
@@ -118,7 +118,7 @@ TEST_CASE("every rule has a bad plugin") {
   for (const check::Rule& rule : check::rules()) CHECK_MESSAGE(caught.contains(rule.name()), rule.name());
 }
 
-TEST_CASE("every rule has a number of its own, in order, and a text with a fix") {
+TEST_CASE("every rule has its own number, in order, and a text with a fix") {
   unsigned last = 0;
   for (const check::Rule& rule : check::rules()) {
     CAPTURE(rule.name());
@@ -132,7 +132,7 @@ TEST_CASE("every rule has a number of its own, in order, and a text with a fix")
   }
 }
 
-TEST_CASE("with file-only nothing of the plugin is run") {
+TEST_CASE("with file-only no code of the plugin runs") {
   check::CheckOptions options;
   options.file_only = true;
   CHECK(broken_by("constructor_aborts", options).empty());

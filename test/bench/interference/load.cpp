@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services with a client, and neighbours, for the mix.
+// Services with clients, and neighbours, for the benchmark's mix of workloads.
 //
 //   load service FILE RATE WORK_US THREADS BURN_THREADS BURN_MS [CGROUP_PROCS...]
 //   load batch FILE THREADS [CGROUP_PROCS...]
 //   load neighbour KIND THREADS [CGROUP_PROCS...]     KIND: hog, burst, short, gentle or forks
 //
-// A service answers RATE requests a second, each with WORK_US of CPU time, with THREADS threads. BURN_THREADS more
-// threads, which answer no request, use the CPU for BURN_MS of each second. The client is outside the service's cgroups
-// and has real-time priority, so that it waits for the service only. It writes one line for each answer: when the
-// request was due, in ms of the monotonic clock, and how long after that the answer came, in us. A batch writes how
-// much it has done, each 100 ms. All run until SIGTERM.
+// A service answers RATE requests per second with THREADS threads; each request uses WORK_US of CPU time. BURN_THREADS
+// additional threads, which answer no requests, use the CPU for BURN_MS of each second. The client is outside of the
+// service's cgroups and has real-time priority, so it waits only for the service. It writes one line for each answer:
+// the time at which the request was due, in ms of the monotonic clock, and the delay of the answer after that, in us. A
+// batch writes its amount of work each 100 ms. All run until SIGTERM.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -49,7 +49,7 @@ void sleep_until(std::int64_t ns) {
   }
 }
 
-// Uses so much CPU time, however long that takes.
+// Uses this much CPU time, however long that takes.
 void work(std::int64_t ns) {
   const std::int64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
   while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
@@ -69,7 +69,7 @@ void enter(std::span<char*> cgroups) {
   }
 }
 
-// Burns in each period, from a moment on that differs from thread to thread.
+// Burns in each period, at an offset that differs from thread to thread.
 [[noreturn]] void burn(std::int64_t period, std::int64_t used, std::int64_t offset) {
   for (std::int64_t next = now_ns() + offset;; next += period) {
     sleep_until(next);
@@ -104,7 +104,7 @@ struct Service {
   answer(socket, service.work_us * kUs);
 }
 
-// Sends each request when it is due, whether the last was answered or not.
+// Sends each request when it is due, even if the last one is not answered yet.
 void send_requests(int socket, std::int64_t rate) {
   for (std::int64_t due = now_ns();; due += kSecond / rate) {
     sleep_until(due);

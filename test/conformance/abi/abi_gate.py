@@ -34,7 +34,7 @@ def structs_of(header):
 def anchor_of(header):
     functions = (f'KOORD_EXPORT void anchor_{name}({name} *one);\nvoid anchor_{name}({name} *one) {{ (void)one; }}\n'
                  for name in structs_of(header))
-    # A changed size is the business of the comparison here.
+    # The comparison here checks sizes, so size assertions are removed.
     return ASSERTS.sub('', header) + ''.join(functions)
 
 
@@ -49,14 +49,14 @@ def build_anchor(header, folder):
 
 
 def member_counts(released):
-    """How many members each struct had."""
+    """Returns the number of members of each struct."""
     root = xml.etree.ElementTree.parse(released).getroot()
     return {decl.get('name'): len(decl.findall('data-member')) for decl in root.iter('class-decl')
             if decl.get('is-declaration-only') != 'yes'}
 
 
 def as_released(header, released):
-    """The header without the members that growable structs have got since, and without structs that are new."""
+    """Returns the header without members that growable structs got since the release, and without new structs."""
     counts = member_counts(released)
     for match in STRUCT.finditer(header):
         name, members = match.group(1), list(one_name_each(members_of(match.group(2))))
@@ -66,7 +66,7 @@ def as_released(header, released):
 
 
 def compare(header, released):
-    """(compatible, what abidiff says)"""
+    """Returns (compatible, abidiff's output)."""
     with tempfile.TemporaryDirectory() as folder:
         library = build_anchor(as_released(header, released), pathlib.Path(folder))
         result = subprocess.run(['abidiff', '--harmless', '--no-added-syms', released, library], capture_output=True, text=True, check=False)
@@ -74,19 +74,19 @@ def compare(header, released):
 
 
 def members_of(body):
-    """The declarations of a struct's body: text without comments, each up to its ';'."""
+    """Returns the declarations in a struct's body: text without comments, each up to its ';'."""
     return [' '.join(part.split()) + ';' for part in COMMENT.sub('', body).split(';') if part.strip()]
 
 
 def one_name_each(members):
-    """`T a, *b;` are two members."""
+    """Yields each member separately: `T a, *b;` are two members."""
     for member in members:
         match = re.fullmatch(r'((?:const |struct )*\w+) (\*?\w+(?:, \*?\w+)+);', member)
         yield from ([f'{match[1]} {name};' for name in match[2].split(', ')] if match else [member])
 
 
 def retyped(member):
-    """The same name and, where it can be, the same size with another type."""
+    """Returns a member of another type with the same name and, if possible, the same size."""
     if '(*' in member:
         return re.sub(r'^.*?\(\*(\w+)\).*', r'void *\1;', member)
     types = {'uint64_t': 'int64_t', 'int64_t': 'uint64_t', 'double': 'uint64_t', 'uint32_t': 'int32_t', 'int32_t': 'uint32_t',
@@ -98,7 +98,7 @@ def retyped(member):
 
 
 def breakages(name, members):
-    """(change, members after it) of one struct."""
+    """Yields (change, members after it) for one struct."""
     yield 'an insert in the middle', members[:-1] + ['uint64_t inserted_;'] + members[-1:]
     yield 'a reorder', members[:-2] + [members[-1], members[-2]]
     yield 'a retype', members[:-1] + [retyped(members[-1])]
@@ -126,7 +126,7 @@ def self_test(header, released):
     for match in STRUCT.finditer(header):
         name, members = match.group(1), list(one_name_each(members_of(match.group(2))))
         if name not in counts:
-            continue  # new since: not part of an earlier contract
+            continue  # new since the release: not part of its contract
         jobs += [(name, what, False, changed(header, name, broken)) for what, broken in breakages(name, members)]
         if name not in FROZEN:
             jobs.append((name, 'an append', True, changed(header, name, members + ['uint64_t appended_;'])))

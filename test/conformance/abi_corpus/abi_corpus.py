@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the examples of a released version, as they were built then, on the host of today: as root each one as confined as a
+"""Runs the released examples of an earlier version, unchanged, on the current host: as root, each with the isolation of a
 third-party plugin in an agent.
 
 usage: abi_corpus.py KOORDCTL FOLDER            each must break no rule and give its recorded results
@@ -44,7 +44,7 @@ def run(*command):
 
 
 def results_of(koordctl, binary, plugin, fixture):
-    """Returns the results of a run, without parts that differ from run to run, and None; or None and the reason."""
+    """Returns the results of a run without parts that differ between runs, and None; or None and the reason."""
     settings = binary.with_name(plugin.stem + '.set')
     sets = ['--set=' + line for line in settings.read_text().splitlines()] if settings.exists() else []
     done = run(koordctl, 'plugin', 'run', *CONFINED, '--node', fixture, '--ticks', '2', '-o', 'json', *sets, plugin)
@@ -60,7 +60,7 @@ def differences(then, now):
     for part in then:
         for old, new in zip(then[part], now[part]):
             wanted = dict(old, value=new['value']) if part == 'metrics' and old['value'] is None else old
-            # Later versions may say more.
+            # Later versions may report more.
             if wanted != {key: new[key] for key in new if key in wanted}:
                 yield f'{part}: was {old}, is {new}'
         if len(then[part]) != len(now[part]):
@@ -68,7 +68,7 @@ def differences(then, now):
 
 
 def differences_from_record(koordctl, binary, fixture, folder):
-    """Returns the differences from the recorded results, as lines."""
+    """Returns the differences from the recorded results as lines."""
     plugin = unpack(binary, folder)
     checked = run(koordctl, 'plugin', 'check', plugin)
     if checked.returncode != 0:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin of all four kinds with functions that throw when the configuration's "panic" names them; a destructor may
-// not.
+// A plugin of all four kinds. Its functions throw if the configuration's "panic" names them; a destructor may not
+// throw.
 #include <chrono>
 #include <koordetector/plugin.hpp>
 #include <stdexcept>

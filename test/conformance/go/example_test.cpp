@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same as third_party_test.cpp, for an author of Go plugins.
+// Like third_party_test.cpp, for an author of Go plugins.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace koord::test;
 
 namespace {
 
-// The command lines of the processes that this one has started, their words parted by blanks.
+// Returns the command lines of this process' children, with words separated by blanks.
 std::vector<std::string> children_of(pid_t parent) {
   std::vector<std::string> found;
   for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(parent) + "/task")) {
@@ -32,7 +32,7 @@ std::vector<std::string> children_of(pid_t parent) {
 
 }  // namespace
 
-TEST_CASE("the Go example builds against an installed prefix, fetches nothing and is a sound plugin") {
+TEST_CASE("the Go example builds with an installed prefix, downloads nothing and is a sound plugin") {
   const Author author("advisor-go", "advisor.so");
   const Finished made = author.make();
   REQUIRE_MESSAGE(made.exit_status == 0, made.output);
@@ -48,7 +48,7 @@ TEST_CASE("the Go example passes its own unit tests") {
   CHECK(checked.output.find("3 tests on the host, 0 checks failed") != std::string::npos);
 }
 
-TEST_CASE("the Go example runs in a process of its own once its gate is on") {
+TEST_CASE("the Go example runs in its own process once its gate is on") {
   const Author author("advisor-go", "advisor.so");
   REQUIRE(author.make().exit_status == 0);
   AgentProcess agent("featureGates: {SocketsExample: true}");

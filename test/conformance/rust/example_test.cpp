@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same as third_party_test.cpp, for an author of Rust plugins.
+// Like third_party_test.cpp, for an author of Rust plugins.
 #include <doctest/doctest.h>
 
 #include "test/conformance/author.hpp"
 
 using namespace koord::test;
 
-TEST_CASE("the Rust example builds against an installed prefix and is a sound plugin") {
+TEST_CASE("the Rust example builds with an installed prefix and is a sound plugin") {
   const Author author("advisor-rust", "advisor.so");
   const Finished made = author.make();
   REQUIRE_MESSAGE(made.exit_status == 0, made.output);

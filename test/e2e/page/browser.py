@@ -17,13 +17,13 @@ def chromium():
 
 
 class Browser:
-    """One page. `problems` has errors of the console and uncaught exceptions, `addresses` each URL that was asked for."""
+    """One page. `problems`: console errors and uncaught exceptions; `addresses`: each URL that was requested."""
 
     def __init__(self, profile):
         to_browser, self.to_browser = os.pipe()
         self.from_browser, from_browser = os.pipe()
 
-        def take_pipes():  # the protocol's are 3 and 4
+        def take_pipes():  # the protocol uses descriptors 3 and 4
             os.dup2(to_browser, 30)
             os.dup2(from_browser, 31)
             os.dup2(30, 3)
@@ -84,7 +84,7 @@ class Browser:
             self.note(answer)
 
     def run(self, script):
-        """The value of an expression in the page; of a promise, once it is there."""
+        """Returns the value of an expression in the page. Waits for it if it is a promise."""
         result = self.send('Runtime.evaluate', expression=script, returnByValue=True, awaitPromise=True)
         if 'exceptionDetails' in result:
             raise RuntimeError(json.dumps(result['exceptionDetails'])[:600])
@@ -94,7 +94,7 @@ class Browser:
         try:
             return self.run(script)
         except RuntimeError as error:
-            if re.search('navigated|context', str(error)):  # the page goes to another one just now
+            if re.search('navigated|context', str(error)):  # the page is loading another one
                 return False
             raise
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A socket in front of an agent's: the first answer to a request is kept and given again, so that the page and koordctl see the same."""
+"""A socket in front of an agent's socket. It keeps the first answer to each request and repeats it, so the page and koordctl get
+the same data."""
 import http.client
 import http.server
 import socket
@@ -50,8 +51,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class FrozenAgent(socketserver.ThreadingUnixStreamServer):
-    """`instead`: {path: body} that is given instead of the agent's answer, whatever the parameters are; or a function of the parameters
-    that returns status and body, and may wait."""
+    """`instead`: {path: body}, sent instead of the agent's answer for any parameters; or a function of the parameters that
+    returns status and body, and may wait."""
     daemon_threads = True
 
     def __init__(self, path, agent):

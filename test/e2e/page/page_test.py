@@ -98,7 +98,7 @@ def tearDownModule():
 
 
 def request(target, headers=(), method='GET', host=None, body=None):
-    """(status, headers, body); `headers` may have a name twice."""
+    """Returns (status, headers, body). `headers` may contain a name twice."""
     connection = http.client.HTTPConnection(RUNNING.address, timeout=60)
     connection.putrequest(method, target, skip_host=True)
     connection.putheader('Host', RUNNING.address if host is None else host)
@@ -111,7 +111,7 @@ def request(target, headers=(), method='GET', host=None, body=None):
 
 
 def sign_in():
-    """Uses the current link; returns its token and the cookie."""
+    """Opens the current link. Returns its token and the cookie."""
     token = RUNNING.link.split('token=')[1]
     status, headers, _ = request(f'/?token={token}')
     assert status == 200, status
@@ -232,7 +232,7 @@ class Page(unittest.TestCase):
         return [dict(zip((re.sub(' [↕↑↓]$', '', title) for title in found[0]['titles']), row)) for row in found[0]['rows']]
 
     def same(self, cell, number):
-        """The exact value of a cell is that of the answer; a missing one is shown as unknown."""
+        """Checks that the exact value of a cell equals the answer's; a missing one is shown as unknown."""
         if number is None:
             self.assertEqual((cell['text'], cell['value']), ('-', None))
         else:
@@ -291,7 +291,7 @@ class Page(unittest.TestCase):
         asked = len(self.browser.addresses)
         self.browser.run("const span = document.querySelector('select'); span.value = '43200'; span.dispatchEvent(new Event('change'))")
         self.browser.wait_for("[...document.querySelectorAll('.chart')].every((chart) => chart.hidden || chart.querySelector('.legend li'))")
-        self.browser.wait_for("document.querySelector('.charts + .note').textContent !== ''")  # set behind the last chart
+        self.browser.wait_for("document.querySelector('.charts + .note').textContent !== ''")  # set after the last chart
         slices = [urllib.parse.parse_qs(urllib.parse.urlsplit(url).query) for url in self.browser.addresses[asked:] if 'metric=node_cpu_usage&' in url]
         self.assertEqual(slices[0]['window'], ['1800s'])
         spans = [(float(one['from'][0]), float(one['to'][0])) for one in slices[1:24]]
@@ -300,7 +300,7 @@ class Page(unittest.TestCase):
 
     def agent_of_samples(self, script):
         """Runs a script with Samples of /series.js and an agent that has a sample for each of 20,000 seconds, at the clock `agent.wall`."""
-        self.show('sql')  # it asks nothing by itself
+        self.show('sql')  # this view sends no requests itself
         return self.browser.run("""import('/series.js').then(async ({Samples}) => {
           const kept = window.fetch, agent = {wall: 1_000_000, asked: [], fails: false}, begin = 20_000;
           window.fetch = async (address) => {
@@ -419,7 +419,7 @@ class Page(unittest.TestCase):
         reasons = iter(range(100))
 
         def shows(numbers):
-            """After a refresh. The reason of the newest decision is a new one, by which the end of the refresh is seen."""
+            """Waits for a refresh: gives the newest decision a new reason, and waits until the page shows it."""
             log[-1]['reason'] = f'refresh {next(reasons)}'
             log[-1]['time'] += 0 if log[-1]['number'] == 1 else 1e-3
             self.browser.run("document.getElementById('pause').click(); document.getElementById('pause').click()")
@@ -432,21 +432,21 @@ class Page(unittest.TestCase):
         older = "[...document.querySelectorAll('main button')].find((button) => button.textContent === 'Older')"
         rows = "document.querySelectorAll('main table')[0].tBodies[0].rows.length"
         add(150)
-        shows(range(200))                                   # the newest page only
+        shows(range(200))  # only the newest page
         for count in (400, 600):
             self.browser.run(f'{older}.click()')
             self.browser.wait_for(f'{rows} === {count}')
         self.assertTrue(self.browser.run(f'{older}.hidden'))
         add(100)
-        shows(range(700))                                   # older ones that were asked for stay
+        shows(range(700))  # older ones that were requested stay
         self.assertTrue(self.browser.run(f'{older}.hidden'))
         add(300)
-        shows(range(200))                                   # not those before a gap
+        shows(range(200))  # not those before a gap
         self.assertFalse(self.browser.run(f'{older}.hidden'))
         self.browser.run(f'{older}.click()')
         self.browser.wait_for(f'{rows} === 400')
         log[:] = [{**first, 'number': i, 'time': first['time'] + 1000 + i} for i in range(1, 4)]
-        shows(range(3))                                     # the agent has started again, without an archive
+        shows(range(3))  # the agent was restarted, without an archive
 
     def test_verdicts_and_the_matrix_are_those_of_koordctl(self):
         tables = self.show('interference')
@@ -549,7 +549,7 @@ class Page(unittest.TestCase):
             self.choose('any')
             self.browser.wait_for("document.getElementById('problem').hidden")
             released.set()
-            self.browser.run('new Promise((done) => setTimeout(done, 500))')  # for the late answer
+            self.browser.run('new Promise((done) => setTimeout(done, 500))')  # waits for the late answer
             self.assertEqual(self.browser.run("document.querySelectorAll('main article').length"), 2)
         finally:
             released.set()

@@ -24,7 +24,7 @@ BUILD = pathlib.Path(sys.argv[1])
 KOORDCTL = BUILD / 'core/ctl/koordctl'
 POD = 'koordinator-system/koordetector-x7k2p'
 
-# `mode` says what kubectl does; `kubectls` has a line for each: its id, and its arguments.
+# `mode` sets what this kubectl does. `kubectls` has one line for each run: its process id and its arguments.
 KUBECTL = '''#!/bin/sh
 echo "$$ $*" >> '{folder}/kubectls'
 case "$(cat '{folder}/mode')" in
@@ -95,7 +95,7 @@ def is_running(pid):
 
 
 class Viewer:
-    """koordctl ui --pod, signed in."""
+    """koordctl ui --pod with a signed-in client."""
 
     def __init__(self, installation):
         self.process = subprocess.Popen(installation.command(), stdout=subprocess.PIPE, text=True, env=installation.environment())
@@ -200,7 +200,7 @@ class WithViewer(unittest.TestCase):
     def test_a_kubectl_that_is_stopped_ends_with_the_viewer(self):
         self.assertEqual(self.viewer.get('/api/v1/features')[0], 200)
         for pid in RUNNING.running_kubectls():
-            os.kill(int(pid), signal.SIGSTOP)  # as a network that is gone
+            os.kill(int(pid), signal.SIGSTOP)  # like a lost network
         pids = RUNNING.running_kubectls()
         self.viewer.close()
         self.assertEqual([pid for pid in pids if is_running(pid)], [])

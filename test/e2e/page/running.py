@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real agent and `koordctl ui` beside it, for the tests of the page."""
+"""A real agent and `koordctl ui` with it, for the tests of the page."""
 import os
 import re
 import subprocess
@@ -9,14 +9,14 @@ PATIENCE_S = 90
 
 
 def start_agent(build, config, log):
-    """`log`: its file."""
+    """Starts an agent. `log`: the path of its log."""
     environment = {**os.environ, 'KOORD_SHARED_CGROUP_TREE': '1'}
     with open(log, 'wb') as output:
         return subprocess.Popen([build / 'core/agentd/koordetector', '--config', config], stderr=output, stdout=output, env=environment)
 
 
 def until(condition, why=lambda: '', is_over=lambda: False):
-    """Fails with `why` after PATIENCE_S, or when the condition can come true no more."""
+    """Waits for a condition. Fails with `why` after PATIENCE_S, or when the condition can no longer become true."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -30,12 +30,12 @@ def until(condition, why=lambda: '', is_over=lambda: False):
 
 
 def next_link(viewer):
-    """Each used link is followed by a line with a new one."""
+    """Returns the next link. After each used link the viewer prints a line with a new one."""
     return re.search(r'http://\S+', viewer.stdout.readline())[0]
 
 
 def received(connection):
-    """(status, headers, body) of the answer."""
+    """Returns (status, headers, body) of the answer."""
     answer = connection.getresponse()
     found = answer.status, answer.headers, answer.read()
     connection.close()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime hook that does as the pod's annotation koordetector.sh/test-hook says: "sleep", "crash", "garbage",
-// "rival", "late", "reject", or "noise", a rejection with control characters and a text of 1 MiB. Without it, it sets
-// an environment variable, and one with the annotations of example.org that it was given.
+// A runtime hook that follows the pod's annotation koordetector.sh/test-hook: "sleep", "crash", "garbage", "rival",
+// "late", "reject", or "noise" (a rejection with control characters and a text of 1 MiB). Without the annotation it
+// sets an environment variable, and another with the received annotations of example.org.
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -17,12 +17,12 @@ struct CarelessHook : RuntimeHook {
     const std::string_view order = order_of(*request.pod);
     if (order == "sleep") std::this_thread::sleep_for(std::chrono::seconds(5));
     if (order == "crash") std::raise(SIGSEGV);
-    if (order == "late") {  // the first answer of a process comes after the deadline, later ones do not
+    if (order == "late") {  // only the first answer of a process comes after the deadline
       if (!was_late_.exchange(true)) std::this_thread::sleep_for(std::chrono::seconds(1));
       check(response.set(&response, str("linux.memory.limit"), str("33554432")), "setting");
     }
     if (order == "reject") check(response.reject(&response, str("no device is free")), "rejecting");
-    if (order == "rival") {  // one value is stricter than that of hook-batch-resource, the other is not
+    if (order == "rival") {  // one value is stricter than that of hook-batch-resource, the other is less strict
       check(response.set(&response, str("linux.memory.limit"), str("33554432")), "setting");
       check(response.set(&response, str("linux.cpu.shares"), str("1024")), "setting");
     }

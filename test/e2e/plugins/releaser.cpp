@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A third-party strategy that requests the release of so much batch CPU as configured, from all pods in their order:
-// {"amount": 1000}
+// A third-party strategy that requests the release of the configured amount of batch CPU, with all pods in their order
+// as candidates: {"amount": 1000}
 #include <chrono>
 #include <koordetector/plugin.hpp>
 #include <string>

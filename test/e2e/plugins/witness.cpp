@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A third-party plugin that reports the events of a cluster as metrics: how often each part of the state changed, and
-// the few values of each that tests look for.
+// the few values that tests check.
 #include <chrono>
 #include <cstdlib>
 #include <koordetector/plugin.hpp>
@@ -11,7 +11,7 @@ using namespace koord::plugin;
 
 namespace {
 
-// The number behind the first `"key":` in a JSON text; -1 when it is not there.
+// Returns the number after the first `"key":` in a JSON text; -1 without this key.
 double number_in(std::string_view json, std::string_view key) {
   const std::string quoted = "\"" + std::string(key) + "\":";
   const std::size_t at = json.find(quoted);

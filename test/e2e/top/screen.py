@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program on a pseudo-terminal of the type vt100, and what stands on its screen."""
+"""A program on a pseudo-terminal of type vt100, and the text on its screen."""
 import fcntl
 import os
 import pty
@@ -43,7 +43,7 @@ class Screen:
         return '\n'.join(''.join(row).rstrip() for row in self.cells)
 
     def read(self, patience_s):
-        """False: the program has closed its terminal."""
+        """Reads output. Returns False when the program has closed its terminal."""
         if not select.select([self.master], [], [], patience_s)[0]:
             return True
         try:
@@ -55,7 +55,7 @@ class Screen:
         return bool(block)
 
     def wait_for(self, condition):
-        """`condition`: a text on the screen, or a function of it."""
+        """Waits for `condition`: a text on the screen, or a function of the screen's text."""
         test = condition if callable(condition) else lambda text: condition in text
         deadline = time.monotonic() + PATIENCE_S
         while not test(self.text()):
@@ -63,7 +63,7 @@ class Screen:
                 raise AssertionError(f'{condition!r} is not on the screen:\n{self.text()}')
 
     def wait_for_end(self):
-        """Returns the exit status; that of a shell for a signal."""
+        """Returns the exit status, as a shell shows it after a signal."""
         deadline = time.monotonic() + PATIENCE_S
         while self.status is None:
             if self.master is not None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The interactive `koordctl top` on a pseudo-terminal, with an agent that answers as the test says.
+"""The interactive `koordctl top` on a pseudo-terminal, with an agent that gives the test's answers.
 
 usage: top_test.py KOORDCTL
 """
@@ -111,7 +111,7 @@ class Top(unittest.TestCase):
     def test_arrows_select_and_enter_shows_the_detail(self):
         screen = self.top()
         screen.wait_for('by harm')
-        screen.type('\x1bOB\r')  # down
+        screen.type('\x1bOB\r')  # the key "down"
         screen.wait_for('container shop/cart/app')
         screen.wait_for('INTERFERED')
         screen.wait_for('no strategy manages this pod')

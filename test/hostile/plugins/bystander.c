@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A well-behaved third-party plugin: counts its ticks, and leaves the number of its process where attackers find it,
- * which stands for what they would find by looking.
+ * A well-behaved third-party plugin: counts its ticks, and stores its process number where attackers can read it. A
+ * real attacker would have to search for the process.
  */
 #include <koordetector/plugin.h>
 #include <stdlib.h>

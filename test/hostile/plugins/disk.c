@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks on the space of the node's disk, each in the plugin's state directory. Each stops by itself, so that a
- * missing limit fails the test and does not fill the disk. */
+/* Attacks on the node's disk space, each in the plugin's state directory. Each stops by itself, so a missing limit
+ * fails the test and does not fill the disk. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 
 enum { kFiles = 800, kFilesOfTick = 20 };
 
-/* Without a user of its own a plugin has no state directory, and ends by itself. */
+/* Without its own user a plugin has no state directory, so the process exits. */
 static int has_begun(const raid *r) {
   if (getenv("KOORD_STATE_DIRECTORY") == NULL) _exit(3);
   return r->tick > 1;
 }
 
-/* Some at each tick, which is over long before its deadline. */
+/* Writes some files in each tick, which ends long before its deadline. */
 static int next_file(const raid *r, int n) {
   const int file = (int)(r->tick - 2) * kFilesOfTick + n;
   return file < kFiles ? file : -1;
@@ -64,7 +64,7 @@ void attack_state_sparse(raid *r) {
   close(fd);
 }
 
-/* 100 levels, entered one by one. The next start begins below the state directory again. */
+/* Makes 100 nested directories, entered one by one. The next start begins in the state directory again. */
 void attack_state_deep(raid *r) {
   if (!has_begun(r) || r->tick > 2) return;
   for (int i = 0; i < 100; ++i) {
@@ -80,7 +80,7 @@ void attack_state_hidden(raid *r) {
   if (next_file(r, 0) < 0) (void)!chmod("hidden", 0);
 }
 
-/* They take space as long as they are open. Where the agent cannot see them, it ends by itself. */
+/* Unnamed files use space while they are open. If the agent cannot see them, the plugin exits by itself. */
 void attack_state_unnamed(raid *r) {
   static char block[1 << 20];
   char path[100];

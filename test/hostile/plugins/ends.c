@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks that end the plugin: bytes on its channels that make no sense, mistakes, and what it leaves behind. */
+/* Attacks that end the plugin: invalid bytes on its channels, mistakes, and processes that it leaves behind. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 #include "hostile.h"
 
-/* Where a child's descriptors are (core/child/protocol.hpp). */
+/* The numbers of a child's descriptors (core/child/protocol.hpp). */
 enum { kCallsFd = 3, kServicesFd = 5, kSamplesFd = 6 };
 
 static void send_packet(int fd, const char *bytes, size_t size, int with) {
@@ -52,7 +52,7 @@ void attack_garbage_calls(raid *r) {
   if (r->tick == 2) random_bytes(kCallsFd);
 }
 
-/* Service 4 and what follows claims four thousand million labels. */
+/* Calls services with counts of four thousand million, for example of labels for service 4. */
 void attack_huge_counts(raid *r) {
   char bytes[64];
   if (r->tick != 2) return;
@@ -64,7 +64,7 @@ void attack_huge_counts(raid *r) {
   }
 }
 
-/* A message in a memfd of 16 MiB, which is cut while it is read. */
+/* Sends a message in a memfd of 16 MiB, and truncates it while it is read. */
 void attack_half_message(raid *r) {
   if (r->tick < 2) return;
   const int memory = memfd_create("koord-test-hostile", MFD_CLOEXEC);
@@ -93,7 +93,7 @@ void attack_shrink_ring(raid *r) {
       fallocate(kSamplesFd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 1 << 20, 4096) == 0 ? (errno = EPERM, -1) : -1);
 }
 
-/* ---- what it leaves ---- */
+/* ---- processes that it leaves ---- */
 
 void attack_daemon(raid *r) {
   if (r->tick != 2) return;
@@ -101,13 +101,13 @@ void attack_daemon(raid *r) {
   _exit(0);
 }
 
-/* For kills.cpp: six processes that stay. It has no line in the table. */
+/* For kills.cpp: starts six processes that stay. It has no line in the table of attacks. */
 void leave_crowd(raid *r) {
   if (r->tick != 1) return;
   for (int i = 0; i < 6; ++i) leave_daemon();
 }
 
-/* The constructor has left one. */
+/* The constructor has left a process. */
 void attack_constructor_daemon(raid *r) {
   if (r->tick == 2) _exit(0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The node's files: those that root could write to become root again, and those that only their owner may read. */
+/* The node's files: those with which root could gain its rights again, and those that only their owner may read. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <grp.h>
@@ -15,7 +15,7 @@
 
 #include "hostile.h"
 
-/* Renames a file, and renames it again to its old name. */
+/* Renames a file, and renames it back. */
 static void there_and_back(raid *r, const char *step, const char *path) {
   char from[700], to[720];
   snprintf(from, sizeof from, "%s", path);

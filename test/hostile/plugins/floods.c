@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work for the agent, without end, from a thread beside the ticks; each is called again and again. */
+/* Endless work for the agent, from a thread in parallel to the ticks. Each function is called repeatedly. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -72,7 +72,7 @@ static uint64_t some_series(raid *r) {
   return series;
 }
 
-/* A million points in one batch: 16 MiB. */
+/* Sends a million points in one batch: 16 MiB. */
 static void big_message(raid *r, uint64_t count) {
   koord_point *points = big(0);
   if (count == 0)
@@ -218,7 +218,7 @@ void attack_histograms(raid *r) { start(r, histogram); }
 void attack_log_flood(raid *r) { start(r, log_line); }
 void attack_stdout_flood(raid *r) { start(r, print); }
 
-/* Plans belong to evaluate(): 14 intents with 1 MiB of text each, then 10,000 with 1 KiB each, in turn. */
+/* Plans are made in evaluate(): alternately 14 intents with 1 MiB of text each, and 10,000 with 1 KiB each. */
 void attack_plans(raid *r) {
   static koord_intent intents[10000];
   const uint32_t n = r->tick % 2 ? 14 : 10000;
@@ -235,7 +235,7 @@ void attack_plans(raid *r) {
   r->knobs->propose(r->host, intents, n, sizeof intents[0]);
 }
 
-/* ---- descriptors, on the channel that the host's services are asked on ---- */
+/* ---- descriptors, on the channel for requests to the host's services ---- */
 
 enum { kServicesFd = 5 };
 
@@ -255,7 +255,7 @@ static void send_descriptors(const int *fds, size_t n) {
   sendmsg(kServicesFd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The last close() of it waits up to a minute for data that is not read. */
+/* The last close() of this socket waits up to a minute for unread data. */
 void attack_lingering_descriptor(raid *r) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   const struct linger wait = {1, 60};
@@ -281,8 +281,8 @@ void attack_many_descriptors(raid *r) {
 
 /* ---- processes and threads ---- */
 
-/* The bombs stop by themselves, also where no limit holds: a machine full of processes cannot even be switched off in
- * order. */
+/* The bombs stop by themselves, even without a limit: a machine full of processes could not be shut
+ * down properly. */
 enum { kMostMade = 600, kBombSeconds = 20, kReportTick = 10 };
 
 /* Shared by all processes of the bomb. */

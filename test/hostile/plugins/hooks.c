@@ -117,7 +117,7 @@ void attack_hook_fields(raid *r) {
   try_paths(r);
 }
 
-/* Sound fields, each of which would be root on the node. */
+/* Well-formed fields that would give root access to the node. */
 void attack_hook_node_access(raid *r) {
   try_text(r, "root", "mount:/FORGED", "/");
   try_text(r, "root-read-only", "mount:/FORGED", "/ ro");
@@ -143,7 +143,7 @@ void attack_hook_many_fields(raid *r) {
   say_status(r, "bytes", bytes > 256 << 10 ? KOORD_OK : KOORD_E_AGAIN);
 }
 
-/* A response has fields of the asked pod only, so these are guesses. */
+/* A response only has fields of the asked pod, so these are guesses. */
 void attack_hook_foreign_knobs(raid *r) {
   say(r, "knobs", r->host->get_service(r->host, "koord.knobs/1") ? 0 : EACCES);
   say(r, "evict", r->host->get_service(r->host, "koord.evict/1") ? 0 : EACCES);
@@ -156,7 +156,7 @@ void attack_hook_foreign_knobs(raid *r) {
 
 /* ---- time ---- */
 
-/* Later than the agent waits (2 s), sooner than it ends the call. */
+/* Answers after the agent's deadline (2 s), but before the agent ends the call. */
 void attack_hook_late(raid *r) {
   usleep(2200000);
   poison(r);
@@ -189,7 +189,7 @@ void attack_hook_set_flood(raid *r) {
   for (;;) poison(r);
 }
 
-/* Never the same value twice. */
+/* Never sends the same value twice. */
 void attack_hook_flapping(raid *r) {
   char quota[24];
   snprintf(quota, sizeof quota, "%ld", 40000 + (long)r->tick);
@@ -227,7 +227,7 @@ static void add_text(message *m, const char *text, uint64_t size) {
   add(m, text, size);
 }
 
-/* The beginning of an answer: the status, no error text, no CPU time. */
+/* Adds the beginning of an answer: the status, an empty error text, no CPU time. */
 static void add_head(message *m) {
   const int64_t cpu = 0;
   add_count(m, KOORD_OK);
@@ -259,7 +259,7 @@ static void send_in_memory(const message *m) {
   if (memory >= 0) close(memory);
 }
 
-/* An answer with fields that this process' own side of the response would have refused. */
+/* Sends an answer with fields that this process' own side of the response would have refused. */
 void attack_hook_forged_answer(raid *r) {
   char bytes[1000] = "i";
   message m = {bytes, 1};
@@ -281,7 +281,7 @@ void attack_hook_forged_answer(raid *r) {
   send_packet(m.bytes, m.size, -1);
 }
 
-/* 80 variables of 64 KiB: all of them sound. */
+/* Sends 80 variables of 64 KiB, each valid. */
 void attack_hook_huge_answer(raid *r) {
   enum { kFields = 80, kSize = 64 << 10 };
   message m = {filled((kFields + 1) * (kSize + 64)), 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One plugin of all attacks. Its manifest names the attack: "id=com.hostile.<name>", with hyphens for underscores; the
- * harness writes one file for each, with another manifest and the same code.
+ * One plugin with all attacks. Its manifest names the attack: "id=com.hostile.<name>", with hyphens for underscores.
+ * The harness writes one file for each attack, with another manifest and the same code.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -16,7 +16,7 @@
 
 typedef void attack_function(raid *r);
 
-/* Some have no function: the module, its file or its constructor is the attack. */
+/* Some attacks have no function: the module, its file or its constructor is the attack. */
 #define ATTACK(name, ...) extern __typeof__(attack_##name) attack_##name __attribute__((weak));
 #define OPEN ATTACK
 #include "../attacks.inc"
@@ -34,11 +34,11 @@ static const struct {
 #undef OPEN
 };
 
-/* Filled in by the harness. */
+/* The harness replaces this text. */
 __attribute__((section(KOORD_MANIFEST_SECTION), used)) static const char manifest[1024] =
     "koord-manifest/1\nid=com.hostile.template\nversion=1.0.0\nabi=1.0\nkinds=koord.advisor/1\ngate=HostileTemplate\n";
 
-/* The compiler must not know what the harness changes. */
+/* Prevents the compiler from assuming the manifest's original text, which the harness changes. */
 static const char *manifest_text(void) {
   const char *text = manifest;
   __asm__("" : "+r"(text));
@@ -62,7 +62,7 @@ static attack_function *find_attack(const char *name) {
   return NULL;
 }
 
-/* ---- what attacks share ---- */
+/* ---- functions that attacks share ---- */
 
 koord_str text_of(const char *text) { return (koord_str){text, strlen(text)}; }
 
@@ -198,7 +198,7 @@ static koord_status init(void *self) {
   return KOORD_OK;
 }
 
-/* The bystander leaves its number there (bystander.c). */
+/* Reads the process number that the bystander stores (bystander.c). */
 static void find_sibling(raid *r) {
   uint64_t need = 0;
   int64_t pid = 0;
@@ -257,8 +257,8 @@ static koord_qos_strategy strategy = {
     .evaluate = collect,
 };
 
-/* "foreign_endpoint" names the socket of the agent, where the agent is root, and reports after two seconds whether it
- * got a sample. "scrapes" names an endpoint with large answers, which it is granted; "stalled_scrapes" and
+/* The attack "foreign_endpoint" names the agent's socket, which root serves, and reports after two seconds whether it
+ * got a sample. "scrapes" names an endpoint with large answers, for which it has a grant. "stalled_scrapes" and
  * "dense_scrapes" name it eight times. */
 static _Atomic int was_given;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the attacks. An attack is called at each tick, a hook's at each request, until it ends its process; it
- * reports its results by say(). */
+/* Shared by the attacks. An attack is called at each tick, one of a hook at each request, until it ends its process. It
+ * reports its results with say(). */
 #ifndef KOORD_TEST_HOSTILE_H
 #define KOORD_TEST_HOSTILE_H
 
@@ -36,30 +36,31 @@ typedef struct raid {
   size_t length;
 } raid;
 
-/* Adds "step=EPERM", or "step=DONE" where error is 0, to the line that is logged after the tick. */
+/* Adds "step=EPERM", or "step=DONE" if error is 0, to the line that is logged after the tick. */
 void say(raid *r, const char *step, int error);
 void say_status(raid *r, const char *step, koord_status status);
 void say_count(raid *r, const char *step, long count);
-/* A call that fails by -1 and errno. */
+/* For a call that fails with -1 and errno. */
 #define STEP(r, step, call) say((r), (step), (call) == -1 ? errno : 0)
 
-/* A text of the plugin's configuration, "/socket"; "" if missing. Valid until the next call. */
+/* Returns a text of the plugin's configuration at a pointer, such as "/socket"; "" if missing. Valid until the next
+ * call. */
 const char *setting(const raid *r, const char *pointer);
-/* "/proc/PID/name"; valid until the next call. */
+/* Returns "/proc/PID/name". Valid until the next call. */
 const char *proc(pid_t pid, const char *name);
-/* Runs a step in a child process that ends at once; 0 or the errno that it ended with. */
+/* Runs a step in a child process that ends at once. Returns its exit status: 0 or an errno. */
 int in_child(int (*step)(void *), void *argument);
-/* Opens the file, reads it and writes back what it had: proves the right to write and changes nothing. */
+/* Opens the file, reads it and writes the same bytes: proves the right to write, but changes nothing. */
 void write_same(raid *r, const char *step, const char *path);
 void open_only(raid *r, const char *step, const char *path, int flags);
-/* Makes a file of this name in the folder, and removes it. */
+/* Creates a file with this name in the folder, and removes it. */
 void make_file(raid *r, const char *step, const char *folder);
-/* A process that does not end by itself; it carries the mark of the tests. Returns its number. */
+/* Starts a process that does not end by itself and has the tests' mark. Returns its number. */
 pid_t leave_daemon(void);
 void leave_crowd(raid *r);
 koord_str text_of(const char *text);
 
-/* Each once; floods.c calls them without end. */
+/* One iteration each; floods.c calls them without end. */
 void flood_of_verdicts(raid *r, uint64_t count);
 void flood_of_changes(raid *r, uint64_t count);
 void flood_of_lists(raid *r, uint64_t count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lies of the module and its schemas, and constructors, which run before anything of the plugin is asked. */
+/* Lies of the module and its schemas, and constructors, which run before any function of the plugin is called. */
 #define _GNU_SOURCE
 #include "lies.h"
 

@@ -26,8 +26,8 @@
 
 /* ---- cgroups ---- */
 
-/* The directory of a process in the hierarchy of a version 1 controller, or in the unified one when it is NULL; "" if
- * unknown. */
+/* Writes the cgroup directory of a process: in the hierarchy of a v1 controller, or in the unified one if `controller`
+ * is NULL; "" if unknown. */
 static void cgroup_of(const raid *r, pid_t pid, const char *controller, char *directory, size_t size) {
   char line[1024], *at, *path;
   FILE *list = fopen(proc(pid, "cgroup"), "re");
@@ -83,7 +83,7 @@ static void move(raid *r, const char *step, const char *directory, pid_t pid) {
   if (fd >= 0) close(fd);
 }
 
-/* ".": the only hierarchy of a node with cgroup v2 alone. */
+/* ".": the only hierarchy on a node with only cgroup v2. */
 static const char *const hierarchies[] = {"memory", "cpu", "pids", "unified", "."};
 
 void attack_leave_cgroup(raid *r) {
@@ -217,7 +217,8 @@ void attack_clone_parent(raid *r) {
 
 /* ---- calls ---- */
 
-/* A call that checks rights before its arguments answers EPERM; another errno shows that its code was reached. */
+/* A call that checks rights before its arguments fails with EPERM. Another errno shows that the kernel executed its
+ * code. */
 static void refused(raid *r, const char *step, long result) { say(r, step, result == -1 ? errno : 0); }
 
 void attack_kernel_objects(raid *r) {
@@ -241,7 +242,7 @@ void attack_tree_lock(raid *r) {
   refused(r, "flock", flock(directory, LOCK_EX | LOCK_NB));
 }
 
-/* The plugin removes each object that it could make. */
+/* The plugin removes each object that it could create. */
 void attack_sysv_objects(raid *r) {
   if (r->tick != 1) return;
   const int memory = shmget(IPC_PRIVATE, 4096, 0600);

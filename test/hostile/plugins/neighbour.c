@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A well-behaved runtime hook of a third party: 777 shares and a variable for each container. Its id comes last, so
- * that every hook of an attack is asked before it. */
+/* A well-behaved third-party runtime hook: sets 777 CPU shares and a variable for each container. Its id is the last in
+ * order, so every hook of an attack is asked before it. */
 #include <koordetector/plugin.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets: the agent's own, those of others, and the network. */
+/* Sockets: the agent's, those of other services, and the network. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -26,7 +26,7 @@ static int connect_to(const char *path, int abstract) {
   return -1;
 }
 
-/* The status of the answer, 0 when the connection is closed without one, -1 when there is no connection. */
+/* Returns the status of the answer; 0 if the connection is closed without one; -1 without a connection. */
 static int ask(const raid *r, const char *method, const char *target, const char *body) {
   char text[1024];
   const int fd = connect_to(setting(r, "/socket"), 0);
@@ -45,7 +45,8 @@ static int ask(const raid *r, const char *method, const char *target, const char
   return status;
 }
 
-/* 200 is what it wants; 401, 403 or no answer is a refusal; another status shows that the request was looked at. */
+/* 200 is a success of the attack. 401, 403 or no answer is a refusal. Another status shows that the request was
+ * processed. */
 static void say_answer(raid *r, const char *step, int status) {
   if (status == -1)
     say(r, step, errno);
@@ -78,13 +79,13 @@ static int ask_in_child(void *argument) {
   return status == -1 ? errno : status == 200 ? 0 : EACCES;
 }
 
-/* Its parent is the plugin, its cgroup and user are the plugin's. */
+/* Its parent is the plugin, and it has the plugin's cgroup and user. */
 void attack_api_by_child(raid *r) {
   if (r->tick == 1) say(r, "child", in_child(ask_in_child, r));
 }
 
-/* Held open from the first tick to the eleventh, without sending data. A connection that the agent closes at once is
- * not held. */
+/* Holds connections from the first tick to the eleventh without sending data. A connection that the agent closes at
+ * once is not held. */
 void attack_api_flood(raid *r) {
   static int held[200];
   long count = 0;
@@ -160,7 +161,7 @@ void attack_abstract_socket(raid *r) {
   if (r->tick == 1) connect_step(r, "abstract", setting(r, "/abstract"), 1);
 }
 
-/* An end of a pair of datagram sockets may send to any address. Linux makes a SOCK_RAW of AF_UNIX one of datagrams. */
+/* One end of a datagram socket pair may send to any address. Linux treats SOCK_RAW of AF_UNIX as SOCK_DGRAM. */
 void attack_datagram_pair(raid *r) {
   static const struct {
     const char *name;

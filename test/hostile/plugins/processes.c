@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Other processes: signals, limits, memory, descriptors. Each step first tries what is harmless if it succeeds. */
+/* Other processes: signals, limits, memory, descriptors. Each step first tries a call that is harmless even if it
+ * succeeds. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/kcmp.h>
@@ -17,7 +18,7 @@
 
 #include "hostile.h"
 
-/* SIGURG is ignored by default, and as forbidden as any other; only a refusal is put to the test by SIGKILL. */
+/* SIGURG is ignored by default, and forbidden like any other signal. SIGKILL is tried only after SIGURG was refused. */
 static void signal_process(raid *r, pid_t pid) {
   siginfo_t info = {.si_signo = SIGURG, .si_code = SI_QUEUE};
   STEP(r, "kill", kill(pid, SIGURG));
@@ -46,13 +47,13 @@ void attack_signal_sibling(raid *r) {
   if (r->tick == 1) signal_process(r, r->sibling);
 }
 
-/* Signal 0 asks and sends nothing. The kernel leaves out the caller itself. */
+/* Signal 0 only checks the permission. The kernel leaves out the caller itself. */
 void attack_signal_all(raid *r) {
   if (r->tick == 1) STEP(r, "all", kill(-1, 0));
 }
 
-/* When the signal is sent, the kernel compares the rights of the process that set the owner with the target's, without
- * an error. SIGIO ends a process that does not expect it: the harness sees whether the agent is still there. */
+/* When the signal is sent, the kernel checks the rights of the process that set the owner against the target, without
+ * an error. SIGIO ends a process without a handler, so the harness sees whether the agent still runs. */
 static void own_signal(pid_t pid) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
@@ -157,8 +158,8 @@ void attack_names_of_others(raid *r) {
   open_only(r, "kcore", "/proc/kcore", O_RDONLY);
 }
 
-/* An address that is mapped in other plugins' processes, too, where the kernel puts their programs at the same place.
- */
+/* Returns an address that is mapped in other plugins' processes, too, if the kernel maps their programs at the same
+ * place. */
 static void *here_too(void) {
   static char page[4096];
   return page;

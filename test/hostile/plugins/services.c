@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's services, asked for what they must not give: foreign files, names, series, knobs. */
+/* Requests to the host's services that must be refused: foreign files, names, series, knobs. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ void attack_fs_outside(raid *r) {
   read_file(r, "no-root", 99, "version");
 }
 
-/* ---- what is granted to others ---- */
+/* ---- grants of other plugins ---- */
 
 void attack_denied_services(raid *r) {
   if (r->tick != 1) return;
@@ -82,7 +82,7 @@ static koord_intent intent_of(const char *cgroup, const char *knob, const char *
   return intent;
 }
 
-/* The harness looks at what was written. */
+/* The harness checks what was written. */
 void attack_foreign_knobs(raid *r) {
   static char own[300], other[300];
   snprintf(own, sizeof own, "koordetector-plugins/com.hostile.foreign-knobs");
@@ -163,8 +163,8 @@ void attack_squat_capability(raid *r) {
   }
 }
 
-/* Its own keys of these names hide the other's from itself alone. The bystander reads its key in each tick and logs a
- * change. */
+/* The plugin's own keys with these names are visible only to itself. The bystander reads its key in each tick and logs
+ * a change. */
 void attack_squat_kv(raid *r) {
   if (r->tick == 1) {
     r->kv->set(r->host, STR("com.bystander/pid"), "nothing!", 8, 0);

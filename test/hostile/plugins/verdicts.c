@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* koord.verdict/1: claims that must not be taken, and work for the agent without end. */
+/* koord.verdict/1: claims that must be refused, and endless work for the agent. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 #define SUSPECTS 5000u
 
-/* A container outside of pods, which the harness has; KOORD_NO_SUBJECT while it is not known. */
+/* Returns a container outside of pods, which the harness creates; KOORD_NO_SUBJECT while it is unknown. */
 static uint64_t some_victim(raid *r) {
   const koord_snapshot *snapshot;
   uint64_t victim = KOORD_NO_SUBJECT;
@@ -19,7 +19,7 @@ static uint64_t some_victim(raid *r) {
   return victim;
 }
 
-/* One that is taken. */
+/* Returns a valid verdict. */
 static koord_verdict good(raid *r, uint64_t victim) {
   koord_verdict verdict = {.struct_size = sizeof verdict,
                            .kind = KOORD_VERDICT_INTERFERED,
@@ -78,7 +78,7 @@ static koord_str long_text(size_t size) {
   return (koord_str){text, size};
 }
 
-/* A copy of a good verdict with one member changed. */
+/* Posts a copy of a valid verdict with one member changed. */
 #define CLAIM(step, change)                \
   do {                                     \
     koord_verdict wrong = good(r, victim); \
@@ -150,7 +150,7 @@ void attack_verdict_claims(raid *r) {
 
 /* ---- floods ---- */
 
-/* Up to 24 verdicts with all the text that one may have, other ones each time. */
+/* Posts up to 24 verdicts with as much text as allowed, different ones each time. */
 void flood_of_verdicts(raid *r, uint64_t count) {
   static koord_verdict verdicts[24];
   static koord_label others[16];
@@ -171,7 +171,7 @@ void flood_of_verdicts(raid *r, uint64_t count) {
   r->verdict->post(r->host, verdicts, n, sizeof verdicts[0]);
 }
 
-/* Each begins and ends at once, which all readers notice. */
+/* Each verdict begins and ends at once, and all readers are notified. */
 void flood_of_changes(raid *r, uint64_t count) {
   static uint64_t victim;
   if (victim == KOORD_NO_SUBJECT) victim = some_victim(r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stand-in for libnvidia-ml.so.1, with NVML's documented functions as far as advisor-gpu uses them. Each call reads
- * its answer from the file named by KOORD_STAND_IN_NVML, a fact a line:
+/* A replacement of libnvidia-ml.so.1, with those of NVML's documented functions that advisor-gpu uses. Each call reads
+ * its answer from the file that KOORD_STAND_IN_NVML names, with one fact per line:
  *
  *   hang                                       nvmlInit_v2 never returns
  *   crash                                      nvmlInit_v2 ends the process
@@ -175,7 +175,7 @@ EXPORT int nvmlDeviceGetUtilizationRates(struct device *device, struct utilizati
   return f.device[device->index].broken;
 }
 
-/* All ones at the end, as a driver gives for the instances of a device that is not divided. */
+/* All bits are set at the end, as a driver does for the instance ids of a device that is not divided. */
 EXPORT int JOIN(nvmlDeviceGetComputeRunningProcesses, SUFFIX)(struct device *device, unsigned *count, void *processes);
 EXPORT int JOIN(nvmlDeviceGetComputeRunningProcesses, SUFFIX)(struct device *device, unsigned *count, void *processes) {
   const struct facts f = facts();

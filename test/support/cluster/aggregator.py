@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The aggregator in front of the API server: requests for the group version of an APIService go to its service, in the name of
-the client, over TLS with the front proxy's certificate."""
+"""The aggregator in front of the API server: passes requests for the group version of an APIService to its service over TLS, with
+the front proxy's certificate and in the name of the client."""
 import base64
 import concurrent.futures
 import http.client
@@ -21,7 +21,7 @@ OPENAPI = {"username": "system:aggregator", "groups": ["system:masters"]}
 
 
 class Unavailable(Exception):
-    """No endpoint: the reason and the message of the APIService's condition."""
+    """No endpoint is available. Has the reason and the message of the APIService's condition."""
 
     def __init__(self, reason, message):
         super().__init__(message)
@@ -34,11 +34,11 @@ class Aggregator:
         threading.Thread(target=self._follow, daemon=True).start()
 
     def services(self):
-        """The APIServices that name a service."""
+        """Returns the APIServices that name a service."""
         return [service for service in self._store.all(kinds.BY_NAME["APIService"]) if service["spec"].get("service")]
 
     def service_for(self, path):
-        """The APIService for this path; None: the API server answers itself."""
+        """Returns the APIService for this path; None: the API server answers itself."""
         parts = path.strip("/").split("/")
         if parts[:2] == ["openapi", "v3"] and parts[2:3] == ["apis"]:
             parts = parts[2:]
@@ -50,7 +50,7 @@ class Aggregator:
         return None
 
     def serve(self, service, exchange, user):
-        """Passes the request on, and the answer back as it comes."""
+        """Passes the request on, and the answer back as it arrives."""
         if not _is_available(service):
             raise status.PlainRefusal(503, "service unavailable\n")
         try:
@@ -81,7 +81,7 @@ class Aggregator:
             exchange.end_stream()
 
     def document(self, path, user):
-        """The answer of this path's service to the aggregator itself; None: nothing."""
+        """Returns the answer of this path's service to the aggregator itself; None if there is no answer."""
         try:
             return self._ask(self.service_for(path), path, user)
         except (Unavailable, OSError, http.client.HTTPException):
@@ -105,7 +105,7 @@ class Aggregator:
         return _Connection(address, port, f"{spec['name']}.{spec['namespace']}.svc", context, timeout)
 
     def _endpoint(self, service):
-        """Address and port of a ready endpoint of the service's port."""
+        """Returns the address and port of a ready endpoint of the service's port."""
         spec = service["spec"]["service"]
         where = f"service/{spec['name']} in \"{spec['namespace']}\""
         found = self._store.get(kinds.BY_NAME["Service"], spec["namespace"], spec["name"])
@@ -129,7 +129,7 @@ class Aggregator:
 
     @staticmethod
     def _headers(headers, user):
-        """The client's headers without its credentials, and its identity. As a list: groups repeat."""
+        """Returns the client's headers without its credentials but with its identity, as a list because groups repeat."""
         passed = [(name, value) for name, value in headers.items()
                   if name.lower() not in _NOT_PASSED_ON and not name.lower().startswith("x-remote-")]
         passed.append(("X-Remote-User", user["username"]))
@@ -141,7 +141,7 @@ class Aggregator:
         return passed
 
     def _follow(self):
-        """Checks all APIServices when one of the objects that decide about them changes, and from time to time."""
+        """Checks all APIServices when an object on which their availability depends changes, and periodically."""
         seen = None
         while True:
             with self._store.changed:
@@ -151,7 +151,7 @@ class Aggregator:
                 self._check(service)
 
     def _state(self):
-        """All that decides whether an APIService is available; not its own status."""
+        """Returns everything that decides whether an APIService is available, without its own status."""
         specs = [(service["metadata"]["uid"], service["spec"]) for service in self.services()]
         versions = [one["metadata"]["resourceVersion"] for kind in ("Service", "EndpointSlice") for one in self._store.all(kinds.BY_NAME[kind])]
         return specs, versions
@@ -183,7 +183,7 @@ class Aggregator:
 
 
 class _Connection(http.client.HTTPSConnection):
-    """To an address, with a certificate for another name. Headers as a list, so that one may repeat."""
+    """Sends a request to an address with a certificate for another name. Headers are a list because one may repeat."""
 
     def __init__(self, address, port, name, context, timeout):
         super().__init__(address, port, timeout=timeout, context=context)
@@ -203,7 +203,7 @@ class _Connection(http.client.HTTPSConnection):
 
 
 def _end_with_client(exchange, raw, ended):
-    """A watch without events would not notice that its client is gone."""
+    """Ends a watch when its client is gone; a watch without events would not notice it."""
     while not ended.wait(0.2):
         if exchange.client_gone():
             try:

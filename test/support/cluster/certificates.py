@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Certificates, made by the program openssl: authorities, and what they sign."""
+"""Certificate authorities and the certificates that they sign, made by the program openssl."""
 import os
 import subprocess
 
@@ -13,7 +13,7 @@ def _openssl(*arguments):
 
 
 class Authority:
-    """Writes NAME.pem and NAME.key, of itself and of its certificates, into a folder."""
+    """An authority. Writes NAME.pem and NAME.key, for itself and for each of its certificates, into a folder."""
 
     def __init__(self, folder, name, common_name):
         self._folder, self.name = folder, name
@@ -26,7 +26,7 @@ class Authority:
         return self._path(self.name, "pem")
 
     def sign(self, name, subject, names=""):
-        """The certificate's and the key's path. `names`: "IP:127.0.0.1,DNS:localhost"; none of a client."""
+        """Returns the paths of the certificate and its key. `names`: "IP:127.0.0.1,DNS:localhost"; empty for a client."""
         certificate, key = self._path(name, "pem"), self._path(name, "key")
         request, extensions = self._path(name, "csr"), self._path(name, "ext")
         use = "serverAuth" if names else "clientAuth"

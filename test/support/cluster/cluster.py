@@ -27,7 +27,7 @@ class Cluster:
         self._put_node()
         self.put(aggregator.authentication_settings(self._credentials))
         credentials, watches = self._credentials, self._api.watches
-        # Actions with an immediate and lasting effect, by name; each takes its arguments by name.
+        # Actions by name that take effect at once and for good. Each takes its arguments by name.
         self._events = {
             "compact": self._api.store.compact, "bookmark": watches.send_bookmarks, "end_watches": watches.end_all,
             "expire_tokens": credentials.expire_tokens, "rotate_token": credentials.rotate_token,
@@ -45,10 +45,10 @@ class Cluster:
                 "kubelet_ca": os.path.join(self.folder, "pki", "kubelet-ca.pem"),
                 "front_proxy": list(self._credentials.front_proxy_certificate())}
 
-    # Each a command of the control endpoint: arguments by name, and what it returns is the answer.
+    # Each public function below is a command of the control endpoint: it takes arguments by name and returns the answer.
 
     def put(self, object):
-        """As it is, status too; a resourceVersion of its own is ignored."""
+        """Stores the object unchanged, with its status; ignores the object's resourceVersion."""
         kind = kinds.named(object["kind"])
         store = self._api.store
         metadata = dict(object["metadata"])
@@ -61,7 +61,7 @@ class Cluster:
             return store.replace(kind, object) if known else store.create(kind, object)
 
     def merge(self, kind, name, patch, namespace=""):
-        """A merge patch of all of it, status too."""
+        """Applies a merge patch to the whole object, including its status."""
         with self._api.store.changed:
             return self.put(patches.merge(self._api.store.need(*_place(kind, namespace), name), patch))
 
@@ -102,7 +102,7 @@ class Cluster:
         self._api.reviews.remove_token(token)
 
     def register_api(self, group, version, namespace, service, ca_file, port=443):
-        """A Service without a selector, and the APIService that names it."""
+        """Creates a Service without a selector and the APIService that names it."""
         with open(ca_file, "rb") as file:
             bundle = base64.b64encode(file.read()).decode()
         self.put({"kind": "Service", "apiVersion": "v1", "metadata": {"name": service, "namespace": namespace},
@@ -121,15 +121,15 @@ class Cluster:
         return self._log.entries(wanted)
 
     def wait_for_requests(self, seconds=60, **wanted):
-        """The first `count` requests that are like this; an error when they do not come."""
+        """Returns the first `count` requests that match; fails if they do not arrive in time."""
         found = self._log.wait(wanted, seconds)
         if len(found) < wanted.get("count", 1):
             raise TimeoutError(f"{len(found)} requests like {wanted} within {seconds} s")
         return found
 
     def wait_for_object(self, kind, name, namespace="", pointer="", seconds=60, **condition):
-        """The object once what stands at the JSON pointer `equals` a value or `differs` from one, `exists` (true or false), or,
-        without a condition, is there."""
+        """Waits until the value at the JSON pointer `equals` a value, `differs` from one, or `exists` (true or false). Without a
+        condition, waits until the object exists. Returns the object."""
         if len(condition) > 1 or not set(condition) <= {"equals", "differs", "exists"}:
             raise ValueError(f"one condition of equals, differs and exists, found {', '.join(condition)}")
         store, place = self._api.store, (*_place(kind, namespace), name)
@@ -187,7 +187,7 @@ def _holds(value, condition):
 
 
 def start(folder, **options):
-    """A cluster that runs, with its control socket in the folder; its facts."""
+    """Runs a cluster with its control socket in the folder. Returns its facts."""
     cluster = Cluster(folder, **options)
     facts = cluster.facts()
     facts["control"] = control.start(os.path.join(folder, "control.sock"), cluster)

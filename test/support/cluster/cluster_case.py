@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the test cluster ask as a client asks: over TLS, with raw requests, of a process of its own."""
+"""Base of the tests of the test cluster. The cluster runs as a process; tests send raw requests over TLS, as a client does."""
 import gzip
 import http.client
 import json
@@ -42,7 +42,7 @@ class Answer:
 
 
 class Watch:
-    """An open watch; next() is one event."""
+    """An open watch. next() returns one event."""
 
     def __init__(self, connection, path):
         self._connection = connection

@@ -13,7 +13,7 @@ _numbers = itertools.count(1)
 
 
 class Listener:
-    """`serve(exchange)` answers one request."""
+    """A listener. `serve(exchange)` answers one request."""
 
     def __init__(self, name, credentials, faults, log, serve, port=0):
         self.name, self.faults, self.log, self.serve = name, faults, log, serve
@@ -21,7 +21,7 @@ class Listener:
         self._open = {}
         self._mutex = threading.Lock()
         self._up = threading.Event()
-        # Only a port that was asked for by number stays with a socket that is shut down.
+        # A socket that is shut down keeps its port only if the port was bound by number, so take a free port's number first.
         with _bound(port) as first:
             self.port = first.getsockname()[1]
             self._socket = _bound(self.port)
@@ -34,8 +34,8 @@ class Listener:
             self._up.set()
 
     def go_down(self):
-        """Refuses connections, and cuts existing ones. The port stays ours: a listening socket that is shut down is
-        only bound again."""
+        """Refuses new connections and cuts existing ones. Keeps the port: after shutdown() the socket is still bound, but does
+        not listen."""
         if self._up.is_set():
             self._up.clear()
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -73,7 +73,7 @@ class Listener:
                 _Requests(connection, self, number)
                 _say_goodbye(connection)
         except (OSError, ssl.SSLError, ValueError):
-            pass  # the client broke off, or did not like our certificate
+            pass  # the client closed the connection or refused our certificate
         finally:
             with self._mutex:
                 shadow = self._open.pop(number)
@@ -104,7 +104,7 @@ def _shut(connection):
 
 
 def _say_goodbye(connection):
-    """TLS' close_notify, without waiting for the client's."""
+    """Sends TLS close_notify without waiting for that of the client."""
     connection.settimeout(0)
     try:
         connection.unwrap()
@@ -113,7 +113,7 @@ def _say_goodbye(connection):
 
 
 class _Requests(http.server.BaseHTTPRequestHandler):
-    """All requests of one connection."""
+    """Serves all requests of one connection."""
     protocol_version = "HTTP/1.1"
 
     def __init__(self, connection, listener, number):
@@ -127,5 +127,5 @@ class _Requests(http.server.BaseHTTPRequestHandler):
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
 
-    def log_message(self, format, *args):  # the request log has all
+    def log_message(self, format, *args):  # the request log has everything
         pass

@@ -23,7 +23,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._reply(200, json.dumps(answer), "application/json")
         except TimeoutError as error:
             self._reply(408, str(error))
-        except Exception as error:  # whatever it is, the test is to read it
+        except Exception as error:  # any error goes to the test that sent the command
             self._reply(400, f"{type(error).__name__}: {error}")
 
     def _reply(self, code, text, content_type="text/plain; charset=utf-8"):

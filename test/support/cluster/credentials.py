@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Credentials of clients: service-account tokens by generation, client certificates, and their files.
 
-The service account's directory changes as the kubelet changes it: a new folder, and the symlink ..data moved to it in one
-step. `token` and `ca.crt` are symlinks through ..data and are themselves never touched."""
+The service account's directory changes as under the kubelet: a new folder is made, and the symlink ..data is moved to it in one
+step. `token` and `ca.crt` are symlinks through ..data and never change themselves."""
 import base64
 import json
 import os
@@ -25,7 +25,7 @@ class Credentials:
         self.service_account = os.path.join(folder, "serviceaccount")
         for path in (self._pki, self.service_account):
             os.makedirs(path)
-        self._valid = {}  # token: generation
+        self._valid = {}  # token: its generation
         self._token, self.generation = "", 0
         self._mounts = 0
         self._client_serial = ""
@@ -42,7 +42,7 @@ class Credentials:
         self.rotate_token()
 
     def context(self, server):
-        """Returns the certificate of new connections to "api" or "kubelet"."""
+        """Returns the TLS context for new connections to "api" or "kubelet"."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         with self._mutex:
             context.load_cert_chain(self._pem(server), self._key(server))
@@ -51,7 +51,7 @@ class Credentials:
         return context
 
     def user(self, authorization, certificate):
-        """(user, token generation); generation 0 without a token."""
+        """Returns (user, token generation); the generation is 0 without a token."""
         with self._mutex:
             if authorization is not None:
                 scheme, _, token = authorization.partition(" ")
@@ -65,7 +65,7 @@ class Credentials:
             return "system:anonymous", 0
 
     def identity(self, user, certificate):
-        """The user of user() with its groups."""
+        """Returns the user of user() with its groups."""
         if user == "system:anonymous":
             return {"username": user, "groups": ["system:unauthenticated"]}
         if user == SERVICE_ACCOUNT:
@@ -74,7 +74,7 @@ class Credentials:
         return {"username": user, "groups": [*groups, "system:authenticated"]}
 
     def account(self):
-        """The user of the service account's token, which is bound to a pod on the node."""
+        """Returns the user of the service account's token, which is bound to a pod on the node."""
         return {"username": SERVICE_ACCOUNT, "groups": ["system:serviceaccounts", "system:authenticated"],
                 "extra": {"authentication.kubernetes.io/node-name": [self._node_name]}}
 
@@ -85,16 +85,16 @@ class Credentials:
         return self._proxy_authority.certificate
 
     def front_proxy_certificate(self):
-        """The certificate's and the key's path."""
+        """Returns the paths of the certificate and its key."""
         return self._pem("front-proxy-client"), self._key("front-proxy-client")
 
     def is_valid(self, token):
-        """Whether it is a token of the service account."""
+        """Returns whether this is a token of the service account."""
         with self._mutex:
             return token in self._valid
 
     def rotate_token(self, keep_old=False, write=True):
-        """Another token; the ones before are refused at once unless they are kept."""
+        """Issues another token. Earlier tokens are refused from now on, unless keep_old is set."""
         with self._mutex:
             if not keep_old:
                 self._valid.clear()
@@ -114,13 +114,13 @@ class Credentials:
             self._valid.clear()
 
     def rotate_client_certificate(self):
-        """The one before is refused at once."""
+        """Issues another client certificate. The earlier one is refused from now on."""
         with self._mutex:
             certificate, _ = self._client_authority.sign("client", "/O=koord-test/CN=koordetector")
             self._client_serial = certificates.serial_of(certificate)
 
     def replace_ca(self, kubelet_apart=False, write=True):
-        """A new authority and new serving certificates; with `kubelet_apart` that of the kubelet is an authority of its own."""
+        """Makes a new authority and new serving certificates; with `kubelet_apart` the kubelet gets its own authority."""
         with self._mutex:
             self._authorities += 1
             name = f"ca-{self._authorities}"
@@ -137,7 +137,7 @@ class Credentials:
             self._sign_servers()
 
     def write_kubeconfigs(self, api_port):
-        """`kubeconfig` with the token's file, `kubeconfig-certificate` with a client certificate."""
+        """Writes `kubeconfig` with the token's file and `kubeconfig-certificate` with a client certificate."""
         by_token = {"tokenFile": os.path.join(self.service_account, "token")}
         by_certificate = {"client-certificate": self._pem("client"), "client-key": self._key("client")}
         for name, user in (("kubeconfig", by_token), ("kubeconfig-certificate", by_certificate)):

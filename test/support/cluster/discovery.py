@@ -40,7 +40,8 @@ def _resources(group, version, minor, missing):
 
 
 def answer(path, minor, missing, aggregated=()):
-    """Returns the object, or text, at a path outside of resources; None if unknown. `aggregated`: groups and versions of APIServices."""
+    """Returns the object or text at a path outside of resources; None if unknown. `aggregated`: groups and versions of
+    APIServices."""
     parts = path.strip("/").split("/")
     groups = sorted({kind.group for kind in kinds.KINDS if kind.group and kind.name not in missing} | {group for group, _ in aggregated})
     if path in ("/healthz", "/livez", "/readyz"):

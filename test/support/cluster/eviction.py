@@ -6,7 +6,7 @@ _POD, _BUDGET = kinds.BY_NAME["Pod"], kinds.BY_NAME["PodDisruptionBudget"]
 
 
 def versions(minor):
-    """Returns the versions of policy in which Kubernetes 1.minor takes evictions; discovery names the first one."""
+    """Returns the policy versions in which Kubernetes 1.minor accepts evictions; discovery lists the first."""
     return (["v1"] if minor >= 22 else []) + (["v1beta1"] if minor < 25 else [])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One request and its answer, with the faults that strike bytes: hang, mute, slow, cut, endless, garbage, answer."""
+"""One request and its answer, with the faults that change its bytes: hang, mute, slow, cut, endless, garbage, answer."""
 import gzip
 import json
 import select
@@ -12,14 +12,14 @@ _GZIP_FROM = 128 << 10
 
 
 class Broken(OSError):
-    """The connection is ended without the rest of an answer."""
+    """Raised to close the connection without the rest of an answer."""
 
 
 class Exchange:
     def __init__(self, handler, listener, connection, path, query):
         self._handler, self._listener = handler, listener
         self.method, self.path, self.query, self.headers = handler.command, path, query, handler.headers
-        self.target = handler.path  # as the client wrote it
+        self.target = handler.path  # as the client sent it
         self.request = {"server": listener.name, "path": handler.path}  # the fields that select faults
         self.entry = None
         self._connection = connection
@@ -34,7 +34,7 @@ class Exchange:
         return self._raw.getpeercert() or None
 
     def begin(self, verb, user, generation, **about):
-        """Puts it on the log, and lets it meet the faults that come before any answer."""
+        """Adds the request to the log, and applies the faults that come before any answer."""
         self.request.update(verb=verb, user=user, **about)
         self.entry = self._listener.log.begin(
             server=self._listener.name, verb=verb, method=self.method, path=self._handler.path,
@@ -57,11 +57,11 @@ class Exchange:
         return self._listener.faults.find(name, self.request)
 
     def missing(self, kind):
-        """Whether the definition of this kind is not installed."""
+        """Returns whether a fault removes the definition of this kind."""
         return self._listener.faults.find("missing", {"server": "api", "path": "", "kind": kind}) is not None
 
     def body(self):
-        """The request's body as JSON; None when it has none."""
+        """Returns the request's body as JSON; None if it is empty."""
         if self._text is None:
             raise status.Refusal(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BODY}")
         if not self._text:
@@ -72,13 +72,13 @@ class Exchange:
             raise status.bad_request(f"the object provided is unrecognized: {error}") from error
 
     def raw_body(self):
-        """The request's body as it came."""
+        """Returns the request's body unchanged."""
         if self._text is None:
             raise status.Refusal(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BODY}")
         return self._text
 
     def begin_passing(self, code, headers):
-        """Begins an answer in pieces that another server makes."""
+        """Begins a chunked answer with the body of another server."""
         self._chunked = True
         self._begin_answer(code, {**dict(headers), "Transfer-Encoding": "chunked"})
 
@@ -91,7 +91,7 @@ class Exchange:
         self._send_chunk(data)
 
     def _read_body(self):
-        """Reads the body in any case, or the next request of the connection would begin in the middle of it."""
+        """Always reads the body: otherwise the connection's next request would begin in the middle of it."""
         length = int(self.headers.get("Content-Length") or 0)
         if self.headers.get("Transfer-Encoding"):
             raise Broken("a body of unknown length")
@@ -102,7 +102,7 @@ class Exchange:
         return None
 
     def reply(self, code, body, headers=None):
-        """`body`: an object, or text."""
+        """Sends an answer. `body`: an object or text."""
         if rule := self.fault("mute"):
             self._listener.faults.wait_until_cleared(rule, self.client_gone)
             raise Broken("mute")
@@ -134,7 +134,7 @@ class Exchange:
             self._listener.log.update(self.entry, open=False, bytes=self._sent)
 
     def client_gone(self):
-        """A client that waits for an answer sends nothing more: only its end can be read."""
+        """Returns whether the client closed the connection: a client that waits for an answer sends nothing more."""
         readable, _, _ = select.select([self._raw], [], [], 0)
         return bool(readable)
 
@@ -176,7 +176,7 @@ class Exchange:
         raise Answered()
 
     def _answer_on_purpose(self):
-        """Any status, headers and body, or an end of the connection instead."""
+        """Sends any status, headers and body, or closes the connection instead."""
         rule = self._answer
         if rule.get("close"):
             self._break_off()
@@ -187,7 +187,7 @@ class Exchange:
         self.end()
 
     def _endless(self):
-        """A list that never ends; of a watch one event that never ends."""
+        """Sends a list that never ends, or for a watch one event that never ends."""
         self.begin_stream()
         opening = b'{"type":"ADDED","object":{"x":"' if self.request["verb"] == "watch" else b'{"kind":"List","items":[],"x":"'
         self._send_chunk(opening)
@@ -196,4 +196,4 @@ class Exchange:
 
 
 class Answered(Exception):
-    """A fault has answered."""
+    """Raised when a fault has already answered."""

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults by name. One holds until it is cleared, or for `count` requests; it strikes what it matches and nothing else."""
+"""Faults by name. A fault lasts until it is cleared, or for `count` requests. It affects only the requests that it matches."""
 import threading
 
 from . import kinds
 
-# The fields that select the requests of a fault; missing: all.
+# The fields that select the requests that a fault affects. A missing field matches all.
 CHOICE = {"server", "verb", "path", "kind", "user", "count"}
 
-# By name: its own arguments. README.md says what each does.
+# The arguments of each fault. README.md describes the faults.
 KNOWN = {
     "down": {"server"},
     "hang": CHOICE | {"handshake"},
@@ -74,7 +74,7 @@ class Faults:
         return None
 
     def wait_until_cleared(self, rule, ended):
-        """Until faults of this name are cleared, or `ended()`, which is asked now and then."""
+        """Waits until faults of this name are cleared or the periodic check `ended()` is true."""
         with self.changed:
             before = self._clearings
             while not ended() and (self._clearings == before or rule in self._rules):

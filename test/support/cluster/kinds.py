@@ -13,9 +13,9 @@ class Kind:
     version: str
     namespaced: bool = False
     status: bool = False  # has the subresource status
-    custom: bool = False  # of a CustomResourceDefinition: may be missing, no unconditional update, no strategic merge
-    versioned: bool = False  # no unconditional update, though it is built in
-    fields: tuple = _NAME  # that a field selector may name
+    custom: bool = False  # defined by a CustomResourceDefinition: may be missing, no unconditional update, no strategic merge
+    versioned: bool = False  # no unconditional update, although it is built in
+    fields: tuple = _NAME  # that a field selector may use
 
     @property
     def api_version(self):
@@ -61,7 +61,7 @@ def find(group, version, plural):
 
 
 def named(text):
-    """A kind by its name or plural, in any case."""
+    """Returns a kind by its name or plural; case does not matter."""
     for kind in KINDS:
         if text.lower() in (kind.name.lower(), kind.plural):
             return kind

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kubelet: its pods and its configuration, for authorised clients."""
+"""The kubelet: serves its pods and its configuration to authorised clients."""
 import threading
 
 from . import exchange as exchanges, status
@@ -54,7 +54,7 @@ class Kubelet:
         with self._mutex:
             pods, config = self._pods, self._config
         if exchange.path in ("/pods", "/pods/"):
-            # A kubelet without pods says null.
+            # A real kubelet without pods answers with "items": null.
             items = None if exchange.fault("empty") or not pods else pods
             return exchange.reply(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": items})
         if exchange.path == "/configz":

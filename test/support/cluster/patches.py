@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The three patches of the API: merge (RFC 7386), strategic merge, JSON patch (RFC 6902). Objects in, a new object out."""
+"""The three patches of the API: merge (RFC 7386), strategic merge, JSON patch (RFC 6902). Each returns a new object."""
 import copy
 
 from . import status
@@ -8,7 +8,7 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 JSON = "application/json-patch+json"
 
-# The key of the entries of a list in a strategic merge.
+# The keys by which a strategic merge matches the entries of a list.
 _MERGE_KEYS = {"conditions": "type", "addresses": "type", "taints": "key", "containers": "name", "initContainers": "name",
                "ephemeralContainers": "name", "volumes": "name", "env": "name", "ownerReferences": "uid",
                "imagePullSecrets": "name", "tolerations": "key", "volumesAttached": "name"}

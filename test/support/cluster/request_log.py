@@ -33,7 +33,7 @@ class RequestLog:
             return [dict(entry) for entry in self._entries if matches(entry, wanted)]
 
     def wait(self, wanted, seconds):
-        """The requests that are like this, once there are `count` of them; fewer when the time is over."""
+        """Waits for `count` matching requests and returns the matches; fewer if the time runs out."""
         wanted = dict(wanted)
         count = wanted.pop("count", 1)
         check_properties(wanted)
@@ -58,8 +58,8 @@ def check_properties(wanted):
 
 
 def matches(entry, wanted):
-    """`after`: of a larger index; `path`: a part of it; `user_agent`: a regular expression; `answered`: has a status; all
-    others as they are."""
+    """Returns whether a request matches. `after`: its index is larger; `path`: is a part of its path; `user_agent`: a regular
+    expression; `answered`: it has a status. All other fields must be equal."""
     for key, value in wanted.items():
         if key == "after":
             holds = entry["index"] > value

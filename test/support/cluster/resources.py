@@ -8,7 +8,7 @@ from . import patches, schemas, selection, status, storage
 
 
 def asked_version(query):
-    """The resourceVersion of a read; None when it asks for the newest."""
+    """Returns the resourceVersion that a read asks for; None: the newest."""
     text = query.get("resourceVersion", "")
     if text == "":
         return None
@@ -41,7 +41,7 @@ def list_all(store, kind, namespace, query):
                 raise status.expired("The resourceVersion for the provided list is too old.")
             return _page(kind, namespace, query, version, objects, "")
         current, objects = store.snapshot(kind)
-    # Answers that may be old come out of a cache that knows no pages.
+    # Answers that may be stale come from a cache that ignores page limits.
     if version == 0 and not match:
         query = {key: value for key, value in query.items() if key != "limit"}
     return _page(kind, namespace, query, current, objects, "")
@@ -84,7 +84,7 @@ def _page(kind, namespace, query, version, objects, start):
 
 
 def _admitted(kind, namespace, name, obj):
-    """A body that belongs to this address."""
+    """Returns a body that fits this address; refuses it otherwise."""
     if not isinstance(obj, dict):
         raise status.bad_request("expected an object")
     if obj.get("kind", kind.name) != kind.name or obj.get("apiVersion", kind.api_version) != kind.api_version:
@@ -157,7 +157,8 @@ def _replace(store, kind, before, obj, subresource):
 
 
 def delete(store, kind, namespace, name, options, graceful):
-    """A pod that ends gracefully and an object with finalizers only get a deletionTimestamp; the test removes them."""
+    """Deletes an object. A pod with a grace period and an object with finalizers only get a deletionTimestamp; the test removes
+    them."""
     options = options or {}
     with store.changed:
         before = store.need(kind, namespace, name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TokenReview and SubjectAccessReview: users by token, and rules that allow them something."""
+"""TokenReview and SubjectAccessReview: the users of tokens, and the rules that grant them access."""
 import threading
 
 from . import status
@@ -10,24 +10,24 @@ _PATHS = {"/apis/authentication.k8s.io/v1/tokenreviews": "TokenReview",
 
 
 def kind_at(path):
-    """The kind of review that is created at this path; None: no review."""
+    """Returns the kind of review that is created at this path; None if it is no review."""
     return _PATHS.get(path)
 
 
 class Reviews:
     def __init__(self, own):
-        self._own = own  # credentials of the agent's service account
+        self._own = own  # the credentials of the agent's service account
         self._mutex = threading.RLock()
         self._users, self._rules = {}, []
 
     def set_token(self, token, username, uid="", groups=(), extra=None, audiences=(AUDIENCE,), expired=False, login=False):
-        """`expired`: it is refused with the words of a real server. `login`: the API server itself accepts it, too."""
+        """Adds a token. `expired`: it is refused with a real server's text. `login`: the API server itself accepts it, too."""
         user = {"username": username, "uid": uid, "groups": [*groups, "system:authenticated"], "extra": extra or {}}
         with self._mutex:
             self._users[token] = {"user": user, "audiences": list(audiences), "expired": expired, "login": login}
 
     def login(self, authorization):
-        """The user of a request with this header; None: the API server does not accept it."""
+        """Returns the user of a request with this header; None: the API server does not accept it."""
         scheme, _, token = (authorization or "").partition(" ")
         with self._mutex:
             known = self._users.get(token.strip()) if scheme.lower() == "bearer" else None
@@ -38,7 +38,8 @@ class Reviews:
             del self._users[token]
 
     def allow(self, verbs, user=None, group=None, paths=(), resources=(), names=()):
-        """A rule for a user or a group. `resources`: "nodemetrics.metrics.koordetector.sh/status"; `names`: empty means all."""
+        """Adds a rule for a user or a group. `resources`: "nodemetrics.metrics.koordetector.sh/status"; `names`: empty means
+        all."""
         if (user is None) == (group is None) or bool(paths) == bool(resources):
             raise ValueError("expected either a user or a group, and either paths or resources")
         with self._mutex:
@@ -50,7 +51,7 @@ class Reviews:
             self._rules.clear()
 
     def review(self, kind, body):
-        """The object with its status."""
+        """Returns the reviewed object with its status."""
         if not isinstance(body, dict) or body.get("kind") != kind:
             raise status.bad_request(f"expected an object of kind {kind}")
         spec = body.get("spec") or {}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the API server on objects that clients write. For custom resources they are in the definition: fields of other types and
-values out of bounds are refused, unknown fields dropped. A type is one of the words below, [type] a list, {"*": type} a map,
-{field: type} an object; a field with a name that ends in "!" is required. For all objects: the limits of labels, annotations and
-owners; for Events theirs."""
+"""The API server's checks of objects that clients write. For custom resources the definition sets them: fields of a wrong type
+and values out of bounds are refused, unknown fields are dropped. A type is one of the words below; [type] is a list, {"*": type}
+a map, {field: type} an object; a field with a name that ends in "!" is required. For all objects: the limits of labels, annotations and
+owners. For Events: their own limits."""
 import json
 import re
 
@@ -11,7 +11,7 @@ from . import status
 _QUANTITY = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$")
 
-# Types with bounds, in the words of OpenAPI.
+# Types with bounds, as OpenAPI writes them.
 BOUNDED = {
     "quantity": {"pattern": _QUANTITY},
     "condition type": {"type": "string", "maxLength": 316,
@@ -60,7 +60,7 @@ _SCHEMAS = {
                     "attributes": [{"name!": "string", "value!": "string"}],
                     "resources": [{"name!": "string", "capacity!": "quantity", "allocatable!": "quantity",
                                    "available!": "quantity"}]}]},
-    # Bounds of numbers are left to the agent: it must be safe with a definition that lacks them.
+    # Bounds of numbers are not checked here: the agent must be safe with a definition that lacks them.
     "InterferenceDetectionRule": {
         "spec": {"priority": "priority",
                  "nodeSelector": {"matchLabels": {"*": "string"},
@@ -89,7 +89,7 @@ _TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool
 
 
 class _Problems:
-    """Returns the errors of one object, in the server's words."""
+    """Collects the errors of one object and writes them as the server does."""
 
     def __init__(self):
         self.causes = []
@@ -197,7 +197,7 @@ def _check_event(event, problems):
         problems.invalid("involvedObject.namespace", about, "does not match event.namespace")
     if event.get("type") not in ("Normal", "Warning"):
         problems.invalid("type", event.get("type", ""), "must be one of Normal, Warning")
-    # Only of Events with an eventTime does the server ask for these lengths; ours keep them anyway.
+    # A real server checks these lengths only for Events with an eventTime. The agent's Events keep them in any case.
     for field, most in (("reason", 128), ("message", 1024), ("reportingInstance", 128)):
         if len(event.get(field) or "") > most:
             problems.too_long(field, most)
@@ -221,7 +221,7 @@ def _check_lease(lease, problems):
 
 
 def admit(kind, obj):
-    """The object as the server lets it in."""
+    """Returns the object as the server stores it, or refuses it."""
     problems = _Problems()
     _check_metadata(kind, obj["metadata"], problems)
     if kind.name == "Event":
@@ -238,13 +238,13 @@ def admit(kind, obj):
 
 
 def check_immutable(kind, before, obj):
-    """An EndpointSlice is the only kind here with such a field."""
+    """Refuses a change of addressType: EndpointSlice is the only kind here with an immutable field."""
     if kind.name == "EndpointSlice" and obj.get("addressType") != before.get("addressType"):
         raise status.invalid(kind, before["metadata"]["name"], "addressType", json.dumps(obj.get("addressType")), "field is immutable")
 
 
 def _places(value, steps, path=""):
-    """The fields of a value that are at these steps, "[]" being each entry of a list."""
+    """Returns the fields of a value at these steps; "[]" is each entry of a list."""
     if not steps:
         return [(path, value)]
     if steps[0] == "[]":
@@ -256,7 +256,7 @@ def _places(value, steps, path=""):
 
 
 def refuse(kind, name, body, fields):
-    """As if these fields ("spec.devices[].id") were invalid."""
+    """Refuses the object as if these fields ("spec.devices[].id") were invalid."""
     problems = _Problems()
     for field in fields:
         for path, value in _places(body, field.replace("[]", ".[]").split(".")):

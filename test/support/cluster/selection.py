@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Label and field selectors: text in, predicates of objects out."""
+"""Label and field selectors: makes predicates of objects from text."""
 import re
 
 from . import status

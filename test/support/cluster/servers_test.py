@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests both servers from a client: credentials, faults, the kubelet's answers, and the log of requests."""
+"""Tests both servers from a client: credentials, faults, the kubelet's answers, and the request log."""
 import http.client
 import json
 import os

@@ -12,7 +12,7 @@ class Refusal(Exception):
 
 
 class PlainRefusal(Exception):
-    """A request that is refused before objects are read."""
+    """A refusal before any object is read."""
 
     def __init__(self, code, text):
         super().__init__(text)
@@ -64,7 +64,7 @@ def unsupported_media_type(content_type, known):
 
 
 def invalid_fields(kind, name, causes):
-    """An error of several fields: each cause names one."""
+    """Returns a refusal for several fields; each cause names one field."""
     texts = [f"{cause['field']}: {cause['message']}" for cause in causes]
     text = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
     details = {"name": name, "group": kind.group, "kind": kind.name, "causes": causes}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects with one resourceVersion over all kinds, and the history that watches read. Objects in here are never changed:
-a write puts another in their place. Callers hold `changed` when more than one call belongs together."""
+"""Objects with one sequence of resourceVersions over all kinds, and the history that watches read. Stored objects are never
+changed: a write replaces them. A caller holds `changed` if several calls belong together."""
 import datetime
 import threading
 import uuid
@@ -33,7 +33,7 @@ class Store:
     def __init__(self):
         self.changed = threading.Condition(threading.RLock())
         self.version = FIRST_VERSION
-        self.compacted = FIRST_VERSION - 1  # watches can begin at this version, and after it
+        self.compacted = FIRST_VERSION - 1  # watches can begin at this version or later
         self.history = []
         self._objects = {}
         self._snapshots = {}  # the state of continued lists
@@ -54,7 +54,7 @@ class Store:
             return [objects[key] for key in sorted(objects)]
 
     def snapshot(self, kind):
-        """The version and all objects of now, which stay to be asked for until the history is dropped."""
+        """Returns the version and all current objects. This snapshot can be read again until the history is dropped."""
         with self.changed:
             while len(self._snapshots) >= _SNAPSHOTS:
                 del self._snapshots[next(iter(self._snapshots))]
@@ -76,7 +76,7 @@ class Store:
             return self._put(kind, "ADDED", {**obj, "metadata": metadata}, None)
 
     def replace(self, kind, obj):
-        """An object that is no different stays as it is, without a new version."""
+        """Replaces an object. An equal object is not written and gets no new version."""
         with self.changed:
             before = self.need(kind, *key_of(obj))
             metadata = {**obj["metadata"], "uid": before["metadata"]["uid"],
@@ -94,7 +94,7 @@ class Store:
             return self._record(kind, "DELETED", before, before)
 
     def compact(self):
-        """Drops all history: watches that begin before now, and lists that go on, are too old."""
+        """Drops all history: watches from an earlier version, and lists to continue, get the error "too old"."""
         with self.changed:
             self.history.clear()
             self._snapshots.clear()
@@ -102,7 +102,7 @@ class Store:
             self.changed.notify_all()
 
     def since(self, version):
-        """The changes after this version; None when some of them are dropped."""
+        """Returns the changes after this version; None if some of them are dropped."""
         with self.changed:
             if version < self.compacted:
                 return None

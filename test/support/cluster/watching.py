@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watches: a line of JSON for each change of what the client chose, from the version on that it names."""
+"""Watches: one line of JSON for each change that matches the client's selectors, from the version that it names."""
 import random
 import time
 
@@ -13,9 +13,9 @@ class Watches:
 
     def __init__(self, store):
         self._store = store
-        self.bookmarks = 0  # asked for
+        self.bookmarks = 0  # requested so far
         self.endings = 0
-        self.last_version = 0  # at the last ending; later changes are not reported
+        self.last_version = 0  # at the last end of all watches; later changes are not reported
 
     def send_bookmarks(self):
         with self._store.changed:
@@ -77,7 +77,7 @@ class Watch:
                 return exchange.end()
 
     def _wait(self, until, bookmarks, endings):
-        """Returns the changes to report; None if they are gone. Also returns now and then to check that the client is still connected."""
+        """Returns the changes to report; None if they are dropped. Also returns at least each second, to check the connection."""
         patience = min(until, time.monotonic() + 1)
         while True:
             changes = self._store.since(self._version)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No gate would ever start it. */
+/* The manifest names no feature gate, so the plugin would never start. */
 #include "sound.h"
 
 PLUGIN_TABLES(sound_create, sound_init, NULL, NULL, sound_destroy, sound_collect)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides for the whole process what a closed socket does. */
+/* Ignores SIGPIPE in the whole process. */
 #include <signal.h>
 
 #include "sound.h"

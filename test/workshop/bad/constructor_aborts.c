@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends the process while it is loaded. */
+/* Aborts the process while the plugin is loaded. */
 #include "sound.h"
 
 __attribute__((constructor)) static void run_at_load(void) { abort(); }

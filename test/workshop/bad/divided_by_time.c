@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rate over the time since the last tick, which may be none. */
+/* Divides by the time since the last tick, which may be 0. */
 #include "sound.h"
 
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks for a service before there are any. */
+/* Asks for a service in create(); services are available from init() on. */
 #include "sound.h"
 
 static koord_status create(const koord_host *host, const koord_class *cls, void **out) {

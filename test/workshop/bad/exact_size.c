@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wants tables of exactly its own size. */
+/* Refuses a service table that is longer than in its own plugin.h. */
 #include "sound.h"
 
 static koord_status init(void *instance) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cannot do what it is there for, and did not say so in init(). */
+/* Fails in each collect(), though init() succeeded. */
 #include "sound.h"
 
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every instance calls the host of the newest. */
+/* Keeps the host in a global variable, so every instance calls the host of the newest instance. */
 #include "sound.h"
 
 static const koord_host *newest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uses a snapshot that it may not have got. */
+/* Uses a snapshot without checking the status of acquire(). */
 #include "sound.h"
 
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps a pod from tick to tick, as long as the pods have not changed. */
+/* Keeps a pointer to a pod after release() while the version of the pods is the same. */
 #include "sound.h"
 
 static _Thread_local const koord_pod *kept;

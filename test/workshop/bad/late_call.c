@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remembers the host of an instance that is gone, and calls it. */
+/* Calls the host of a destroyed instance. */
 #include "sound.h"
 
 static const koord_host *gone;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens a file in each session and closes it in none. */
+/* Opens a file in each session and never closes it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 

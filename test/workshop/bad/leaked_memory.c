@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frees its object and not what that holds. */
+/* Frees its object, but not the memory that init() allocated. */
 #include "sound.h"
 
 static koord_status init(void *instance) {

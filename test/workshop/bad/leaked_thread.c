@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts a thread in each session and joins none. */
+/* Starts a thread in each session and never joins it. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cannot do without what it calls optional. */
+/* Fails without a service that its manifest declares as optional. */
 #include "sound.h"
 
 static koord_status init(void *instance) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requires the state of the node and begins without it. */
+/* Declares the service koord.state/1 as required, but starts without it. */
 #include "sound.h"
 
 static koord_status init(void *instance) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Needs a function that the C library has had since 2.32. */
+/* Needs a function that only C libraries since 2.32 have. */
 #define _GNU_SOURCE
 #include "sound.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is decided upon by one text and runs by another. */
+/* The manifest of the file differs from the manifest of the loaded module. */
 #include "sound.h"
 
 PLUGIN_TABLES(sound_create, sound_init, NULL, NULL, sound_destroy, sound_collect)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks as a plugin in Rust with panic=abort does: rustc has made it, and nothing in it raises. */
+/* Looks like a Rust plugin with panic=abort: rustc compiled it, and it does not import _Unwind_RaiseException. */
 #include "sound.h"
 
 __asm__(".ident \"rustc version 1.63.0\"");

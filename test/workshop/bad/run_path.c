@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked with a folder of the machine where it was built. */
+/* Linked with a run path: a folder of the build machine. */
 #include "sound.h"
 
 SOUND_PLUGIN

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked without the version script, and with a second function that everybody sees. */
+/* Linked without the version script, so it exports a second function. */
 #include "sound.h"
 
 KOORD_EXPORT int another_export(void);

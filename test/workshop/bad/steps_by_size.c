@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps from pod to pod by the sizeof of its own plugin.h. */
+/* Iterates over pods with the sizeof of its own plugin.h instead of the host's stride. */
 #include "sound.h"
 
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An address in the middle of the code. */
+/* Has an absolute address in its code, which needs a text relocation. */
 #include "sound.h"
 
 SOUND_PLUGIN

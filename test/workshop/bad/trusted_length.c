@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes the length that an answer has for the length that it got. */
+/* Uses the length of the whole text as the number of bytes that are in its buffer. */
 #include "sound.h"
 
 static koord_status init(void *instance) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another module each time. */
+/* The entry function returns two different modules in turn. */
 #include "sound.h"
 
 PLUGIN_TABLES(sound_create, sound_init, NULL, NULL, sound_destroy, sound_collect)

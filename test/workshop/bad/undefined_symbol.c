@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls what no library has. */
+/* Calls a function that no library defines. */
 #include "sound.h"
 
 extern int defined_nowhere(void);

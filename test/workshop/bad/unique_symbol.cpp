@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A static variable of an inline function, which gcc makes one for the whole process.
+// Has a static variable in an inline function. With gcc it is a unique symbol, shared by the whole process.
 #include "sound.h"
 
 struct KOORD_EXPORT Shared {

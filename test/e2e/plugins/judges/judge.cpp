@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An advisor that posts the verdicts of its configuration in each period: {"blames": "shop/cart batch/etl 0.038
-// 0.62; …"}: the victim, the suspect, seconds of wait per second for it, and its share of all waits. Built twice: as a
-// plugin of the agent, and as one of a third party.
+// An advisor that posts the verdicts of its configuration in each period: {"blames": "shop/cart batch/etl 0.038 0.62;
+// …"}: the victim, the suspect, the seconds of wait per second that it causes, and its share of all waits. Built twice:
+// as the agent's own plugin and as a third-party plugin.
 #include <chrono>
 #include <koordetector/verdicts.hpp>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures what the test knows: a node of 100 samples of 0.01, 0.02, … 1.00 cores over its last 400 s and of as many
-// times 16 MiB, a system of half of it, and each pod at a quarter core and 100 MiB. Once; then it only goes on with the
-// last.
+// Adds samples with known values once: for the node's last 400 s 100 samples of 0.01, 0.02, … 1.00 cores and of 1, 2, …
+// 100 times 16 MiB, for the system half of that, and for each pod 0.25 cores and 100 MiB. Afterwards it only repeats
+// the last sample.
 #include <chrono>
 #include <koordetector/plugin.hpp>
 
