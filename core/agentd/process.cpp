@@ -5,7 +5,6 @@
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "core/base/file.hpp"
+#include "core/base/page_size.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/program.hpp"
 
@@ -57,7 +57,7 @@ bool has_text_relocations(const dl_phdr_info& object, std::span<const ElfW(Phdr)
 // Unmaps the read-only pages of an object. dl_iterate_phdr() holds the dynamic linker's lock, so no object is unloaded
 // meanwhile. Breakpoints of a debugger in the code are lost.
 int unmap_read_only_pages(dl_phdr_info* object, std::size_t, void*) {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto page = static_cast<std::uintptr_t>(page_size());
   const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
   if (has_text_relocations(*object, segments)) return 0;
   // The table of segments is in the first segment. It is read completely before the unmapping: a later read would map

@@ -5,7 +5,6 @@
 #define VALIJSON_USE_EXCEPTIONS 1
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <boost/json.hpp>
 #include <chrono>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "core/base/file.hpp"
+#include "core/base/page_size.hpp"
 #include "core/base/parse.hpp"
 #include "core/json/reader.hpp"
 #include "core/load/schema_check.hpp"
@@ -79,7 +79,7 @@ Result<std::uint64_t> private_memory() {
   const std::vector<std::string> fields = split(TRY(read_file("/proc/self/statm")), ' ');
   if (fields.size() < 6)
     return invalid("/proc/self/statm has " + std::to_string(fields.size()) + " fields, expected 7");
-  return TRY(parse_uint(fields[5])) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return TRY(parse_uint(fields[5])) * static_cast<std::uint64_t>(page_size());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/base/file.hpp"
+#include "core/base/page_size.hpp"
 #include "core/base/parse.hpp"
 #include "plugins/advisor-cold-memory/cold_source.hpp"
 #include "plugins/advisor-cold-memory/memory_pages.hpp"
@@ -78,7 +79,7 @@ class Damon final : public ColdSource {
       return std::optional<double>();
     looked_ns_ = now_ns;
     TRY(write_value(kdamond() + "/state", "update_schemes_tried_regions"));
-    const std::uint64_t page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    const std::uint64_t page_bytes = static_cast<std::uint64_t>(page_size());
     return estimate_bytes(cold_regions(), page_bytes, kSamples, static_cast<std::uint32_t>(now_ns),
                           [&](std::uint64_t page) {
                             const std::optional<std::uint64_t> flags = flags_.of(page);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/file.hpp"
+#include "core/base/page_size.hpp"
 #include "core/base/parse.hpp"
 
 namespace koord::interference {
@@ -47,9 +48,7 @@ double read_time_of(const IoSubject& io, double refaults) {
   return refaults > 0 ? std::min(mean, time / refaults) : mean;
 }
 
-double node_bytes() {
-  return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-}
+double node_bytes() { return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(page_size()); }
 
 }  // namespace
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/qos-memory-reclaim/pods.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/page_size.hpp"
 #include "core/base/parse.hpp"
 
 namespace koord::memory_reclaim {
@@ -97,7 +96,7 @@ void Pods::read(Pod& pod, const std::string& dir) const {
   if (of_pressure == KOORD_E_GONE) pod.pressure = {};
   if (of_stat == KOORD_OK && stat[0] != KOORD_ABSENT && stat[1] != KOORD_ABSENT)
     pod.reading.page_cache = stat[0] + stat[1];
-  if (of_stat == KOORD_OK && stat[2] != KOORD_ABSENT) pod.reading.refaulted = stat[2] * ::sysconf(_SC_PAGESIZE);
+  if (of_stat == KOORD_OK && stat[2] != KOORD_ABSENT) pod.reading.refaulted = stat[2] * page_size();
   if (of_pressure == KOORD_OK && stalled[0] != KOORD_ABSENT) pod.reading.stalled_us = stalled[0];
 }
 

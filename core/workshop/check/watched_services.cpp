@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of WatchedHost: each function calls the real host's function of the same name.
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/base/page_size.hpp"
 #include "core/service/services.hpp"
 #include "core/workshop/check/lent_snapshot.hpp"
 #include "core/workshop/check/watched_host.hpp"
@@ -248,7 +248,7 @@ constexpr std::uint32_t kNewer = 64;  // size of members of a future version
 
 // Returns a copy of a table. The memory after its struct_size bytes cannot be read.
 const void* copy_of(Bytes whole, std::uint32_t size) {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto page = static_cast<std::size_t>(page_size());
   void* memory = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("no memory for a table");
   std::byte* copy = static_cast<std::byte*>(memory) + page - size;
