@@ -90,15 +90,14 @@ Result<std::optional<std::string>> object_with(std::string_view newest, OwnParts
   return std::optional(json::serialize(object));
 }
 
-// Returns a call that deletes only this version of the object.
-kube::Call delete_call(const std::string& target, std::string_view object) {
+// Returns a call that deletes only this version of the object. Fails if the object has no name.
+Result<kube::Call> delete_call(const std::string& target, std::string_view object) {
+  const kube::ObjectView seen = TRY(kube::parse_object(object));
   kube::Call call{.verb = kube::Verb::remove, .target = target};
-  const Result<kube::ObjectView> seen = kube::parse_object(object);
-  if (!seen) return call;
-  call.body = json::serialize(
-      json::object{{"kind", "DeleteOptions"},
-                   {"apiVersion", "v1"},
-                   {"preconditions", {{"uid", seen->uid}, {"resourceVersion", seen->resource_version}}}});
+  call.body =
+      json::serialize(json::object{{"kind", "DeleteOptions"},
+                                   {"apiVersion", "v1"},
+                                   {"preconditions", {{"uid", seen.uid}, {"resourceVersion", seen.resource_version}}}});
   return call;
 }
 
@@ -215,13 +214,14 @@ void LeaderSlice::replace(const Object& object, std::string_view outdated) {
     problem_ = std::string(object.kind) + ": " + why;
     return write_in(held_.failed());
   }
-  pending_ = client_.send(delete_call(object.collection + '/' + object.name, outdated),
-                          [this, object](const Result<kube::Reply>& reply) {
-                            const bool is_gone = reply && (reply->ok() || reply->status == 404);
-                            if (!is_gone) return written(object, kube::describe(reply));
-                            if (!std::exchange(has_replaced_, true)) return write();
-                            write_in(held_.failed());
-                          });
+  Result<kube::Call> call = delete_call(object.collection + '/' + object.name, outdated);
+  if (!call) return written(object, call.error().message());
+  pending_ = client_.send(std::move(*call), [this, object](const Result<kube::Reply>& reply) {
+    const bool is_gone = reply && (reply->ok() || reply->status == 404);
+    if (!is_gone) return written(object, kube::describe(reply));
+    if (!std::exchange(has_replaced_, true)) return write();
+    write_in(held_.failed());
+  });
 }
 
 void LeaderSlice::written(const Object& object, std::string problem) {
