@@ -333,14 +333,14 @@ void Agent::reload_plugin(const std::string& id, std::function<void(const Result
 void Agent::stop() {
   nri_hooks_.stop();  // so no new container is adjusted
   hook_questions_.stop();
-  creations_.update(*hub_.current());  // reads values from before the hooks, of containers that have just started
+  creations_.update(*hub_.current());  // reads the values that new containers had before the hooks
   qos_.stop();                         // reverts knobs first, before any other module can prevent it
   hooks_.stop();
   metrics_access_.stop();
   verdicts_.stop();
   evictions_.stop();
   reporting_.stop();
-  checkpoints_.stop();  // this and the next module before the client
+  checkpoints_.stop();  // this module and the next one use the client of state_
   detection_rules_.stop();
   state_.stop();
   prediction_.stop();

@@ -93,7 +93,7 @@ class Agent {
   QosModule qos_;
   host::InactivePlugins inactive_;
   host::HookStatistics hook_statistics_;
-  const Services services_;  // of the modules; also refers to later members
+  const Services services_;  // services for the modules; refers to later members, too
 
   event::Loop loop_;
   std::unique_ptr<event::Timer> after_start_;
@@ -121,7 +121,7 @@ class Agent {
 
   mutable std::mutex mutex_;  // guards the following members
   config::FeatureGates gates_;
-  std::string config_problem_;  // of the last reload; empty: it was applied
+  std::string config_problem_;  // problem of the last reload; empty: the configuration was applied
   std::vector<std::string> gate_problems_;
 
   std::atomic<config::Detail> detail_;  // exporter.detail, for the thread of the metrics page

@@ -57,7 +57,7 @@ void BaselineCheckpoints::poll() {
   if (use == CheckpointUse::write && !writing_) write_next(*client);
 }
 
-// Reads the checkpoints one after the other, so that a full node does not send hundreds of requests at once.
+// Reads the checkpoints one after the other, so that a full node does not send hundreds of requests at the same time.
 void BaselineCheckpoints::read_next(kube::Client& client) {
   std::erase_if(asked_, [this](const auto& one) { return !workloads_.contains(one.first); });
   std::erase_if(offered_, [this](const auto& one) { return !workloads_.contains(one.first); });
@@ -134,7 +134,7 @@ std::vector<analysis::SavedBaseline> BaselineCheckpoints::stored(const char* key
   return analysis::read_baselines(text, resource).baselines;
 }
 
-// Returns the baselines as the plugin has last stored them.
+// Returns the baselines that the plugin has stored last.
 std::map<std::string, BaselineCheckpoints::Known> BaselineCheckpoints::known_baselines() const {
   std::map<std::string, Known> known;
   for (analysis::SavedBaseline& one : stored(analysis::kBaselinesKey, BaselineOf::cpu)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // BaselineCheckpoints: shares the baselines of workloads with the cluster as InterferenceMetricCheckpoint objects.
 // Reads the object of each workload that is new on this node, and passes it to the plugin that judges interference.
-// Writes the object of a workload that this node has observed for an hour if the object is new, if this node wrote it
-// and it has changed materially, or if no node has written it for a day. [loop thread]
+// Writes the object of a workload that this node has observed for an hour if the object is new, if this node wrote the
+// object and the baseline has changed materially, or if no node has written the object for a day. [loop thread]
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 
 namespace koord::agentd {
 
-enum class CheckpointUse { none, read, write };  // write: read, too
+enum class CheckpointUse { none, read, write };  // write: reads, too
 
 // Reads the use from the configuration (JSON) of the plugin that judges interference. Returns `none` if the
 // configuration cannot be read.
@@ -33,13 +33,13 @@ class BaselineCheckpoints {
   struct Limits {
     Duration poll = std::chrono::seconds(10);
     Duration repeat = std::chrono::minutes(10);   // between two writes of one object, and after a failure
-    Duration abandoned = std::chrono::hours(24);  // after this time another node may write the object
-    std::size_t windows = 3600;                   // the minimum of a baseline that is written
-    std::size_t workloads = 500;                  // the most that are read
-    std::size_t objects = 100;                    // the most that this node writes
+    Duration abandoned = std::chrono::hours(24);  // after this time a different node may write the object
+    std::size_t windows = 3600;                   // the minimum number of windows of a baseline that is written
+    std::size_t workloads = 500;                  // the maximum number of objects that are read
+    std::size_t objects = 100;                    // the maximum number of objects that this node writes
   };
 
-  // The services must outlive it.
+  // The services must outlive this object.
   BaselineCheckpoints(const Services& services, std::string node, std::function<CheckpointUse()> use)
       : BaselineCheckpoints(services, std::move(node), std::move(use), Limits{}) {}
   BaselineCheckpoints(const Services& services, std::string node, std::function<CheckpointUse()> use,
@@ -80,8 +80,8 @@ class BaselineCheckpoints {
   std::map<std::string, std::string> workloads_;  // the result of cluster_workloads()
   std::uint64_t seen_pods_ = 0;
   std::map<std::string, Time> asked_;       // workloads, and the time of the request
-  std::map<std::string, Known> offered_;    // to the plugin
-  std::map<std::string, Written> written_;  // by name in the cluster
+  std::map<std::string, Known> offered_;    // baselines that were offered to the plugin
+  std::map<std::string, Written> written_;  // key: the workload's name in the cluster
   ProblemTracker logged_;
   kube::Client::PendingPtr reading_, writing_;  // null: no request is in progress
   std::unique_ptr<event::Timer> timer_;

@@ -111,8 +111,8 @@ int check_config(const CommandLine& line, std::ostream& out) {
     if (Result<void> fine = check_isolation(plugin, config->plugins); !fine)
       problems.push_back("plugins.settings.\"" + plugin.manifest.id + "\"." + fine.error().message());
   check_plugin_configs(plugins, *config, gates, problems);
-  // Unknown plugins are only a warning: a configuration may serve nodes with different plugins, and the package's
-  // configuration names plugins that a build may lack.
+  // Unknown plugins are only a warning, because a configuration may serve nodes with different plugins, and the
+  // package's configuration names plugins that a build may lack.
   std::vector<std::string> ids;
   for (const CheckedPlugin& plugin : plugins) ids.push_back(plugin.manifest.id);
   for (const std::string& unknown : load::find_unknown_settings(config->plugins, ids))

@@ -63,7 +63,7 @@ bool is_behind(const state::ApiSource::Status& status) {
 }
 
 // Returns whether a kind has a problem that affects the state. A kind that is not installed, or that the agent may not
-// read, has none.
+// read, has no such problem.
 bool is_trouble(const state::ApiSource::Status& status) {
   if (status.health.state == CollectionState::failing) return true;
   const bool vital = status.kind == "Node" || status.kind == "Pod";
@@ -250,7 +250,8 @@ void Cluster::report_api_server(std::vector<Capability>& capabilities, std::stri
   capabilities.push_back(std::move(server));
 }
 
-// Logs one line when the first kind fails and one when all work again. The failing kind may change often in between.
+// Logs one line when the first kind fails, and one line when all kinds work again. Between these lines, the failing
+// kind may change often.
 void Cluster::log_server(const std::string& problem) {
   if (problem.empty() || !logged_.has("apiserver")) log_change("apiserver", problem);
 }

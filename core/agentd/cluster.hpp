@@ -77,7 +77,7 @@ class Cluster {
 
   mutable std::mutex mutex_;
   std::string problem_;
-  ProblemTracker logged_;  // by collection or component
+  ProblemTracker logged_;  // key: collection or component
   state::PodPlaces places_;
 
   const std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();

@@ -18,10 +18,10 @@ namespace koord::agentd {
 
 class DetectionRuleWatch {
  public:
-  // The services must outlive it.
+  // The services must outlive this object.
   explicit DetectionRuleWatch(const Services& services) : services_(services) {}
 
-  // `has_cluster`: false if the agent uses no cluster. Rules of an earlier cluster are removed then.
+  // `has_cluster`: false if the agent uses no cluster. In that case, rules of an earlier cluster are removed.
   void start(bool has_cluster);
   void stop();
 
@@ -34,7 +34,7 @@ class DetectionRuleWatch {
 
   const Services& services_;
   state::DetectionRules rules_;
-  std::string kept_;  // the content of the store
+  std::string kept_;  // content of the key in the store
   state::StringMap labels_;
   bool is_known_ = false;
   std::vector<std::string> problems_;

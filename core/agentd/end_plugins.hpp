@@ -9,8 +9,8 @@
 
 namespace koord::agentd {
 
-// Prints how many processes it has killed. Returns the exit status: 0, 1 without cgroups, 2 if the configuration is
-// wrong. Plugins of a running agent are not ended.
+// Prints how many processes it has killed. Returns the exit status: 0, 1 if the node has no cgroup tree, 2 if the
+// configuration is wrong. Plugins of a running agent are not ended.
 int end_plugins(const CommandLine& line, std::ostream& out);
 
 }  // namespace koord::agentd

@@ -20,12 +20,12 @@ namespace koord::agentd {
 
 class EvictionModule final : public evict::RequestSink {
  public:
-  // The services must outlive it.
+  // The services must outlive this object.
   EvictionModule(const Services& services, const config::Config& config);
   ~EvictionModule() override;
 
   void start();
-  // Stops evictions. The client may be destroyed then. Later requests are refused.
+  // Stops evictions. After that, the client may be destroyed, and requests are refused.
   void stop();
 
   void take(const decision::Proposer& proposer, std::vector<evict::Request> requests) override;  // [any]
@@ -54,7 +54,7 @@ class EvictionModule final : public evict::RequestSink {
   std::unique_ptr<event::Timer> poll_timer_;
   std::unique_ptr<evict::ApiEvictor> api_;
   std::atomic<std::uint64_t> done_ = 0;
-  bool is_braked_ = false;  // at the last poll
+  bool is_braked_ = false;  // whether the brake was on at the last poll
 };
 
 }  // namespace koord::agentd

@@ -96,7 +96,7 @@ constexpr HostRule kHostRules[] = {{"host_capability", HostExported::if_negative
                                    {"report_left_out_parts", HostExported::unless_zero},
                                    {"report_writes_total", HostExported::unless_zero}};
 
-// Has one series for each resource and kind of verdict. Nearly all of them are 0.
+// This metric has one series for each resource and kind of verdict. Nearly all of these series are 0.
 constexpr std::string_view kVerdicts = "container_interference";
 
 static_assert(std::is_sorted(std::begin(kPodDetails), std::end(kPodDetails)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which series each level of exporter.detail exports on /metrics. The metrics page calls these pure functions
-// for each metric at each scrape. The agent's own plugins export at most kMaxContainerSeries series for a container;
-// label values such as the direction of a request count, too. The agent's own series and those of the node are at most
-// kMaxNodeSeries together. [any thread]
+// for each metric at each scrape. The agent's own plugins export at most kMaxContainerSeries series for a container.
+// Each value of a label, such as the direction of a request, counts as a series. The agent's own series and the series
+// of the node are together at most kMaxNodeSeries. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxNodeSeries = 300;
 // Returns whether a plugin's metric is exported at this level.
 metric::Exported exported(config::Detail detail, const metric::Desc& desc);
 
-// Returns the same for a family of the host.
+// Returns when a family of the host is exported at this level.
 metric::HostExported host_exported(config::Detail detail, std::string_view family);
 
 }  // namespace koord::agentd

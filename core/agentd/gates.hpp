@@ -10,8 +10,9 @@
 
 namespace koord::agentd {
 
-// Applies the gates of the file, then those of --feature-gates, one by one: an unknown gate, for example of a plugin
-// that cannot be read, does not prevent the others. Returns a line for each gate that could not be applied.
+// Applies the gates of the file, then the gates of --feature-gates. Each gate is applied separately, so an unknown
+// gate, for example of a plugin that cannot be read, does not prevent the other gates. Returns a line for each gate
+// that could not be applied.
 std::vector<std::string> apply_gates(const config::GateMap& of_file, const std::string& of_command_line,
                                      config::FeatureGates& gates);
 

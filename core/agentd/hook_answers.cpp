@@ -128,7 +128,7 @@ std::string HookAnswers::answer_of(const hook::CriQuestion& question, const host
   return answer;
 }
 
-// The request has no container id yet: the container will be the next one with this name in the state.
+// The request has no container id yet, so the record is for the next new container with this name in the state.
 void HookAnswers::remember(const hook::CriQuestion& question, const state::Pod& pod, const host::HookVerdict& verdict) {
   if (question.stage != KOORD_STAGE_PRE_CREATE_CONTAINER) return;
   hook::CreationRecord record = hook::record_of(verdict, question.pod.uid, *question.container);

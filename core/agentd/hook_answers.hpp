@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookAnswers: runtime hooks in the data API. It answers the requests of koord-cri-proxy as NriHooks answers those of
-// the runtime, and reports connection, statistics and modes to operators. The proxy does not report the start of a
-// container, so the values from before the hooks are journaled when the state shows the container. [any thread]
+// HookAnswers: runtime hooks in the data API. It answers the requests of koord-cri-proxy as NriHooks answers the
+// requests of the runtime, and reports connection, statistics and modes to operators. The proxy does not report the
+// start of a container, so the values that the container had before the hooks are journaled when the state shows the
+// container. [any thread]
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@ class HookAnswers final : public api::HookSource {
   // The state of the connection to the runtime. [loop thread]
   using Connection = std::function<api::HookConnection()>;
 
-  // The services and the questions must outlive it. `keep`: the pod annotations that hooks may read.
+  // The services and the questions must outlive this object. `keep`: the pod annotations that hooks may read.
   HookAnswers(const Services& services, HookQuestions& questions, Connection connection, nri::KeepAnnotation keep);
 
   void report(std::function<void(const api::HookReport&)> done) override;
@@ -44,9 +45,9 @@ class HookAnswers final : public api::HookSource {
   HookQuestions& questions_;
   const Connection connection_;
   const nri::KeepAnnotation keep_;
-  std::array<metric::HostCounter, 4> counters_;  // by answer; report() reads them, too
+  std::array<metric::HostCounter, 4> counters_;  // one for each kind of answer; report() reads them, too
   mutable std::mutex mutex_;
-  std::string last_problem_;  // of an invalid question [mutex_]
+  std::string last_problem_;  // problem of the last invalid question [mutex_]
   std::optional<Time> last_;  // the time of the last question [mutex_]
 };
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr log::Category question_log{"hooks"};
 
-// Several threads, so that one slow hook delays other requests less. A hook may get requests about several containers
-// at once.
+// There are several threads, so that one slow hook delays other requests less. A hook may get requests about several
+// containers at the same time.
 constexpr std::size_t kThreads = 4;
 
 // Sets the cgroup of an existing container if the runtime did not send it.
@@ -81,7 +81,7 @@ std::vector<host::HookTarget> HookQuestions::hooks(std::uint32_t stage) const {
 }
 
 bool HookQuestions::ask(const HookQuestion& question, Then then) {
-  // Modes are read on the other thread, because the governor's lock may be held for a write.
+  // The modes are read later, on the thread that asks the hooks, because the governor's lock may be held for a write.
   if (find_(question.stage).empty()) return false;
   const state::SnapshotPtr snapshot = services_.hub.current();
   auto asked = std::make_shared<Asked>();
@@ -182,8 +182,8 @@ void HookQuestions::log_verdict(const host::HookVerdict& verdict, const Asked& a
                title);
 }
 
-// Returns the values that the runtime gets. A CRI request has no cgroup yet, so the limits of the cgroups around it are
-// used.
+// Returns the values that the runtime gets. The container of a CRI request has no cgroup yet, so the limits of the
+// parent cgroups of its future cgroup are used.
 nri::Resources HookQuestions::resources_of(const Asked& asked, const host::HookVerdict& given) const {
   std::string cgroup_dir = asked.container ? asked.container->cgroup_dir : std::string();
   if (cgroup_dir.empty()) cgroup_dir = hook::new_cgroup_of(asked.pod);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // HookQuestions: asks the runtime hooks about a pod or container that a runtime is about to create or update, for NRI
-// (nri_hooks) and koord-cri-proxy (hook_answers). Asks all hooks of a stage at once, on its own threads. Leaves out
-// hooks that are off, bypassed pods, and values that a pod's owner excludes. Logs each answer and records it as a
-// decision. [any thread]
+// (nri_hooks) and koord-cri-proxy (hook_answers). Asks all hooks of a stage at the same time, on its own threads.
+// Leaves out hooks that are off, bypassed pods, and values that a pod's owner excludes. Logs each answer and records it
+// as a decision. [any thread]
 #pragma once
 
 #include <atomic>
@@ -40,19 +40,19 @@ class HookQuestions {
   using Find = std::function<std::vector<host::HookTarget>(std::uint32_t stages)>;
   using Then = std::function<void(const host::HookVerdict&)>;
 
-  // The limit of questions that wait for a thread or for hooks.
+  // The maximum number of questions that wait for a thread or for hooks.
   static constexpr std::size_t kMostQuestions = 256;
 
-  // The services and the creations must outlive it.
+  // The services and the creations must outlive this object.
   HookQuestions(const Services& services, const config::HookConfig& config, hook::Creations& creations, Find find);
   ~HookQuestions();
 
-  // Posts a question to the hooks of the stage. `then` is called once, on another thread. Returns false if the stage
-  // has no hook; then the caller must answer.
+  // Posts a question to the hooks of the stage. `then` is called once, on a different thread. Returns false if the
+  // stage has no hook; in that case the caller must answer.
   bool ask(const HookQuestion& question, Then then);
-  // Posts a task to the same threads, behind the waiting questions.
+  // Posts a task to the same threads. It runs after the waiting questions.
   void post(std::function<void()> task);
-  // Asks no hook from now on. Waits for questions that are with hooks, at most until their deadline.
+  // Asks no hook from now on. Waits for the hooks that are answering a question, at most until their deadline.
   void stop();
 
   // Remembers the changes of a new container. Must be called before the runtime gets the answer.

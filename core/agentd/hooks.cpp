@@ -97,7 +97,7 @@ void HookModule::step() {
   is_requested_ = false;
   plugins_ = services_.plugins();
   const state::SnapshotPtr snapshot = services_.hub.current();
-  creations_.update(*snapshot);  // before the kept answers, so that the journal gets the values from before the hooks
+  creations_.update(*snapshot);  // before answers_, so that values from before a hook are journaled
   answers_.update(snapshot);
   publish(missed_.end());
 }

@@ -26,7 +26,8 @@ namespace koord::agentd {
 // Returns the uid of the agent's own pod; empty: unknown.
 std::string own_pod_uid();
 
-// The time within which the kept answers must propose the values of a new container. Else the values are reverted.
+// The time within which the kept answers must propose the values of a new container. After this time, values that were
+// not proposed are reverted.
 inline constexpr Duration kUnproposedTime = std::chrono::seconds(30);
 
 class HookModule {
@@ -37,11 +38,11 @@ class HookModule {
   // Writes an Event to the cluster. [loop thread]
   using RecordEvent = std::function<void(kube::EventInput)>;
 
-  // The services and the creations must outlive it.
+  // The services and the creations must outlive this object.
   HookModule(const Services& services, hook::Creations& creations, Find find, RecordEvent record_event);
   ~HookModule();
 
-  // Starts the checks for changes: periodically, and at once after a change of the state.
+  // Starts the checks for changes: periodically, and immediately after a change of the state.
   void start();
   // Stops. Waits for the running call, at most until its deadline.
   void stop();
@@ -63,8 +64,8 @@ class HookModule {
   host::HookDispatcher dispatcher_;
   hook::MissedFields missed_;
   hook::KeptAnswers answers_;
-  std::vector<host::PluginStatus> plugins_;  // of this step
-  std::vector<host::HookTarget> targets_;    // of this step
+  std::vector<host::PluginStatus> plugins_;  // plugins of the current step
+  std::vector<host::HookTarget> targets_;    // hooks of the current step
   std::atomic<bool> is_requested_ = false;
   std::uint64_t subscription_ = 0;
   std::unique_ptr<event::Timer> timer_;

@@ -15,7 +15,7 @@
 namespace koord::agentd {
 namespace {
 
-// Offsets from 1970 to the year 2191: the sum with any uptime does not overflow.
+// The largest valid offset, which is in the year 2191. Its sum with any uptime does not overflow.
 constexpr std::int64_t kMostOffsetNs = 7'000'000'000'000'000'000;
 
 std::optional<Duration> kept_offset(const std::string& path, std::string_view boot) {

@@ -25,7 +25,7 @@ struct Word {
 constexpr Word kCpiFields[] = {{"cycle", "cycles"}, {"instruction", "instructions"}};
 constexpr Word kPrecisions[] = {{"10", "avg10"}, {"60", "avg60"}, {"300", "avg300"}};
 
-// A label of koordlet: its value comes from a label of the agent, or is constant.
+// A label of koordlet. Its value comes from a label of the agent, or is constant.
 struct LabelRule {
   std::string_view theirs, ours = {}, always = {};
   std::span<const Word> words = {};
@@ -59,7 +59,7 @@ struct Rule {
   Family family;
   std::span<const LabelRule> labels = {};
   double scale = 1;
-  std::string_view only_label = {}, only_value = {};  // of the agent's series: only those with this label value
+  std::string_view only_label = {}, only_value = {};  // if set, only the series with this label value are used
   bool of_pods = false;                               // series without a pod are left out
   std::string_view full = {};  // the agent's metric that says whether the kernel supports "full" for the CPU
 };
@@ -111,7 +111,7 @@ class Page {
 
   void add(const Family& family, const Labels& labels, double value) { add(family, "", labels, value); }
 
-  // `suffix`: of the name in a line of a histogram.
+  // `suffix`: added to the family's name in a line of a histogram.
   void add(const Family& family, std::string_view suffix, const Labels& labels, double value) {
     Labels all;
     if (!sources_.node.empty()) all.emplace_back("node", sources_.node);
@@ -139,7 +139,7 @@ class Page {
   std::map<std::string_view, Lines> families_;
 };
 
-using FullSupport = std::unordered_map<std::uint64_t, bool>;  // by subject
+using FullSupport = std::unordered_map<std::uint64_t, bool>;  // key: subject
 
 FullSupport full_support_of(const KoordletSources& sources) {
   FullSupport support;
@@ -179,7 +179,7 @@ void add_registry(Page& page, const KoordletSources& sources) {
   });
 }
 
-// Returns whether koordlet reports the resource. It reports only those that it overcommits: batch and mid.
+// Returns whether koordlet reports the resource. It reports only the resources that it overcommits: batch and mid.
 bool is_extended(std::string_view resource) {
   return resource.starts_with("kubernetes.io/batch-") || resource.starts_with("kubernetes.io/mid-");
 }

@@ -20,7 +20,7 @@ struct KoordletSources {
   const metric::Registry& registry;
   const state::Snapshot& state;
   std::string_view node;
-  double start_seconds;  // of this process, Unix time
+  double start_seconds;  // start of this process, Unix time
   Time now;
   const predict::Prediction* prediction = nullptr;     // null: switched off
   const KubeletDurations* kubelet = nullptr;           // null: the agent does not use the kubelet

@@ -20,11 +20,11 @@ namespace koord::agentd {
 
 class MetricsAccess {
  public:
-  // The services must outlive it, and it must outlive the server.
+  // The services must outlive this object, and this object must outlive the server.
   MetricsAccess(const Services& services, const config::Config& config);
   ~MetricsAccess();
 
-  // Returns the routes with the configured guard.
+  // Returns the routes, protected by the configured guard.
   http::Routes guarded(http::Routes routes);
   // Listens, with TLS if a certificate is configured. Returns the port. Fails with the name of a file that cannot be
   // used.

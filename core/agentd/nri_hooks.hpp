@@ -22,12 +22,13 @@ namespace koord::agentd {
 
 class NriHooks final : public nri::Events {
  public:
-  // The services, the creations and the questions must outlive it. `keep`: the pod annotations that hooks may read.
+  // The services, the creations and the questions must outlive this object. `keep`: the pod annotations that hooks may
+  // read.
   NriHooks(const Services& services, const config::HookConfig& config, hook::Creations& creations,
            HookQuestions& questions, nri::KeepAnnotation keep);
   ~NriHooks() override;
 
-  // Starts polling: it connects when a hook runs.
+  // Starts polling for running hooks, and connects when a hook runs.
   void start();
   // Ends the connection.
   void stop();
@@ -49,7 +50,7 @@ class NriHooks final : public nri::Events {
   void late(nri::Stage stage, const std::string& id) override;
 
   void connect_if_needed();
-  // Asks the hooks of the stage. Returns false if the stage has no hook; then the caller must answer.
+  // Asks the hooks of the stage. Returns false if the stage has no hook; in that case the caller must answer.
   bool ask(std::uint32_t stage, const nri::Pod& pod, const nri::Container* container, const nri::Resources* requested,
            HookQuestions::Then then);
   void set_connected(bool is_connected);

@@ -13,7 +13,7 @@
 namespace koord::agentd {
 namespace {
 
-// Returns the configured directory, or one beside the metric cache.
+// Returns the configured directory, or a directory beside the metric cache.
 std::string plugin_state_directory(const config::Config& config) {
   if (!config.plugins.state_directory.empty() || config.store.path.empty()) return config.plugins.state_directory;
   return std::filesystem::path(config.store.path).parent_path() / "plugin-state";
@@ -57,7 +57,7 @@ http::Limits probe_limits() {
   return limits;
 }
 
-// KOORD_LANDLOCK_ABI is for tests: the agent then assumes this ABI.
+// KOORD_LANDLOCK_ABI is for tests. If it is set, the agent assumes this ABI.
 child::Layers::Options layer_options(const config::Config& config) {
   const NodeRoots& roots = config.roots;
   child::Layers::Options options{.state_directory = plugin_state_directory(config),

@@ -8,7 +8,7 @@
 
 namespace koord::agentd {
 
-// Returns all pods and containers with a known cgroup. A container has the hands-off annotation of its pod.
+// Returns all pods and containers with a known cgroup. The hands-off annotation of a pod holds for its containers, too.
 knob::Subjects subjects_of(const state::Snapshot& snapshot);
 
 }  // namespace koord::agentd

@@ -18,7 +18,7 @@ namespace koord::agentd {
 
 class PredictionModule {
  public:
-  // The services must outlive it.
+  // The services must outlive this object.
   PredictionModule(const Services& services, const config::PredictSettings& settings);
 
   // Loads the model of an earlier run in this thread, then trains periodically. Does nothing if prediction is switched
@@ -38,10 +38,10 @@ class PredictionModule {
 
   const Services& services_;
   std::unique_ptr<predict::Prediction> prediction_;
-  ProblemTracker problems_;  // used by the strand, then by stop()
+  ProblemTracker problems_;  // used by the strand and, after its last task, by stop()
   std::atomic<bool> stepping_ = false;
   std::unique_ptr<event::Timer> timer_;
-  std::unique_ptr<event::Strand> strand_;  // last: destroyed first, because its tasks use the other members
+  std::unique_ptr<event::Strand> strand_;  // must be last (destroyed first), because its tasks use the other members
 };
 
 }  // namespace koord::agentd

@@ -32,8 +32,9 @@ std::uint64_t status_number(std::string_view status, std::string_view key) {
   return 0;
 }
 
-// Makes malloc return large freed blocks to the kernel, above all the text of scrapes. By default glibc keeps them from
-// the second one on. Only one heap is used: a heap for each thread would only keep more free memory.
+// Makes malloc return large freed blocks to the kernel, above all the text of scrapes. By default, glibc keeps such
+// blocks after it has returned the first one. Only one heap is used, because a heap for each thread would only keep
+// more free memory.
 void give_memory_back() {
   constexpr int kLargeBlock = 128 << 10;
   ::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
@@ -60,8 +61,8 @@ int unmap_read_only_pages(dl_phdr_info* object, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(page_size());
   const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
   if (has_text_relocations(*object, segments)) return 0;
-  // The table of segments is in the first segment. It is read completely before the unmapping: a later read would map
-  // 64 KiB again.
+  // The table of segments is in the first segment. It is read completely before the unmapping, because a later read
+  // would map 64 KiB again.
   std::vector<std::span<char>> read_only;
   for (const ElfW(Phdr) & segment : segments) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
@@ -88,7 +89,7 @@ void prepare_process() {
 
 ProcessUsage process_usage() {
   ProcessUsage usage;
-  // Reads the agent's own /proc, not that of the observed node.
+  // Reads the agent's own /proc, not the /proc of the observed node.
   if (auto status = read_file("/proc/self/status")) {
     usage.resident_bytes = status_number(*status, "VmRSS") * 1024;
     usage.threads = status_number(*status, "Threads");

@@ -31,7 +31,7 @@ knob::Executor::Limits limits_of(const config::QosSettings& settings) {
   return {settings.refresh_period, settings.max_writes_per_second};
 }
 
-// KOORD_SHARED_CGROUP_TREE=1 is for tests, in which several agents run at once, each with its own cgroups.
+// KOORD_SHARED_CGROUP_TREE=1 is for tests, in which several agents run at the same time, each with its own cgroups.
 std::vector<std::string> trees_of(const cgroup::Layout& layout) {
   const char* shared = std::getenv("KOORD_SHARED_CGROUP_TREE");
   return shared && std::string_view(shared) == "1" ? std::vector<std::string>() : layout.workload_trees();
@@ -58,7 +58,7 @@ void log_undone(const std::vector<knob::Undone>& undone) {
     failed += one.done.outcome == decision::Outcome::failed;
     if (one.done.outcome == decision::Outcome::left)
       log::warn(qos_log, "{} is '{}', which is not of this agent, leaving it", title_of(one), one.done.after);
-    if (one.done.outcome == decision::Outcome::failed && one.again)  // the first failure was logged at once
+    if (one.done.outcome == decision::Outcome::failed && one.again)  // the first failure was logged immediately
       log::error(qos_log, "{} still cannot be reverted to '{}': {}", title_of(one), one.original, one.done.problem);
   }
   if (!undone.empty()) log::info(qos_log, "{} of {} knobs have their original value again", reverted, undone.size());
@@ -116,7 +116,7 @@ void QosModule::open() {
   is_open_ = true;
   for (const std::string& warning : found->warnings) log::warn(qos_log, "{}", warning);
   if (found->left.empty()) return;
-  // A crash-looping agent must not hold knobs: from the second unsettled start on, it reverts at once.
+  // A crash-looping agent must not hold knobs: from the second unsettled start on, it reverts immediately.
   const bool is_patient = found->on_purpose || found->unsettled_starts < 2;
   const std::vector<knob::KnobKey> unknown =
       governor_.adopt(found->left, is_patient ? kAdoptionTime : Duration(0), found->on_purpose);

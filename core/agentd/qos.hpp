@@ -26,7 +26,7 @@ knob::Journal::Options journal_options(const config::Config& config, const cgrou
 
 class QosModule {
  public:
-  // All references must outlive it.
+  // All references must outlive this object.
   QosModule(const Clock& clock, service::CapabilityBoard& capabilities, const cgroup::Layout& layout,
             const config::Config& config);
   ~QosModule();
@@ -35,11 +35,11 @@ class QosModule {
   knob::Governor& governor() { return governor_; }
   const knob::Governor& governor() const { return governor_; }
 
-  // Reads in this thread which knobs a previous agent left. Then removes expired intents once a second.
+  // Reads in this thread which knobs a previous agent left. After that, removes expired intents once a second.
   void start(event::Loop& loop, event::WorkerPool& workers);
   // Applies the modes of the node and of each plugin from a configuration that was read again.
   void apply(const config::Config& config);
-  // Stops all writes. Then all knobs have their original values, or are left to the next agent.
+  // Stops all writes. After that, all knobs have their original values or are left to the next agent.
   void stop();
 
   // Reverts all knobs now, and stops all strategies from writing until an operator allows it. [any]
@@ -62,14 +62,14 @@ class QosModule {
   knob::Journal journal_;
   knob::Governor governor_;
 
-  // Whether open() and settle_start() are done. Used by start(), then only by the strand.
+  // Whether open() and settle_start() are done. Used by start() and, after that, only by the strand.
   bool is_open_ = false, is_settled_ = false;
   bool is_reported_ = false;  // the capability was set
   ProblemTracker problems_;
 
   std::atomic<bool> stepping_ = false;
   std::unique_ptr<event::Timer> timer_;
-  std::unique_ptr<event::Strand> strand_;  // last: destroyed first, because its tasks use the other members
+  std::unique_ptr<event::Strand> strand_;  // must be last (destroyed first), because its tasks use the other members
 };
 
 }  // namespace koord::agentd

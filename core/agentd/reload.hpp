@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distinguishes changes of the configuration that a running agent can apply from those that need a restart.
+// Distinguishes changes of the configuration that a running agent can apply from changes that need a restart.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace koord::agentd {
 
-// Returns the changed keys that only take effect after a restart. Keys of log, feature gates and plugins are not among
-// them.
+// Returns the changed keys that only take effect after a restart. Keys of log, feature gates and plugins are not
+// included.
 std::vector<std::string> keys_needing_restart(const config::Config& running, const config::Config& fresh);
 
 // Sets the keys of plugins that need a restart to their running values.

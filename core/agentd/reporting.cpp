@@ -16,9 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kClientPoll = 1s;
-constexpr Duration kPressureWindow = 30s;  // of pods; some sources have a period of 10 s
+constexpr Duration kPressureWindow = 30s;  // window for the pressure of pods; some sources have a period of 10 s
 
-// If lists of pods come less often than by default, a list may also be older before it counts as old.
+// If lists of pods come less often than by default, a list may reach a greater age before it counts as old.
 report::PodTolerance tolerance_of(const config::Config& config) {
   const Duration period = config.state.kubelet.sync_period;
   return {pods_are_old_after(config), std::max<Duration>(10min, 6 * period)};
@@ -32,7 +32,7 @@ report::NodeMetricOptions report_options_of(const config::Config& config) {
           .tolerance = tolerance_of(config)};
 }
 
-// Returns whether the API server has no objects of this kind: its definition is not installed.
+// Returns whether the API server does not know this kind, because its definition is not installed.
 bool is_kind_absent(const service::CapabilityBoard& capabilities, std::string kind) {
   // Cluster uses the name in lower case.
   for (char& c : kind) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

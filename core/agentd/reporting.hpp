@@ -22,7 +22,7 @@ namespace koord::agentd {
 
 class ReportingModule final : public api::ReportSource {
  public:
-  // The services and the prediction must outlive it. `prediction` is null if it is switched off.
+  // The services and the prediction must outlive this object. `prediction` is null if it is switched off.
   ReportingModule(const Services& services, const predict::Prediction* prediction, const config::Config& config);
   ~ReportingModule() override;
 
@@ -55,7 +55,7 @@ class ReportingModule final : public api::ReportSource {
   const predict::Prediction* const prediction_;
   const config::Config config_;
   const report::NodeMetricOptions options_;
-  const report::NodeMetricReporter node_metric_;  // without a client: only for compute()
+  const report::NodeMetricReporter node_metric_;  // has no client; only used for compute()
   std::unique_ptr<event::Timer> client_timer_;
   std::unique_ptr<Running> running_;
   std::atomic<Running*> shown_ = nullptr;  // running_ for other threads; valid until this object is destroyed

@@ -25,7 +25,7 @@ void SloWatch::poll() {
   if (!received || received == seen_) return;
   seen_ = std::move(received);
   const Result<state::EffectiveSlo> effective = state::effective_slo(*seen_);
-  if (!effective) return;  // no source publishes an invalid one
+  if (!effective) return;  // no source publishes an invalid NodeSLO
   std::vector<std::string> problems;
   for (const state::SloProblem& problem : effective->problems)
     problems.push_back(

@@ -24,7 +24,7 @@ class SloWatch {
   void poll();
 
   const state::Hub& hub_;
-  std::shared_ptr<const std::string> seen_;  // as received
+  std::shared_ptr<const std::string> seen_;  // the last checked NodeSLO, as received
   ProblemTracker problems_;
   std::unique_ptr<event::Timer> timer_;
 };

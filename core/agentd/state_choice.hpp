@@ -18,13 +18,13 @@ std::string_view name_of(PodSource source);  // "kubelet"
 
 struct StateChoice {
   PodSource pods = PodSource::cgroup;
-  // The API server; only with the sources kubelet and apiserver, and not always.
+  // The API server; may be set only with the sources kubelet and apiserver.
   std::optional<kube::ConnectionConfig> cluster;
   std::string no_cluster;  // why the cluster is not used
 };
 
-// `found`: the result of kube::find_config(). With the source "auto", pods come from a configured file; else from the
-// cluster that the agent runs in or that a kubeconfig names; else from the cgroup tree.
+// `found`: the result of kube::find_config(). With the source "auto", pods come from the first of these that exists: a
+// configured file, the cluster that the agent runs in or that a kubeconfig names, the cgroup tree.
 StateChoice choose_state(const config::Config& config, const Result<kube::ConnectionConfig>& found);
 
 // Returns the time within which the source of this part confirms it again, if it answers.
@@ -37,8 +37,9 @@ struct KubeletPlace {
 
   bool operator==(const KubeletPlace&) const = default;
 };
-// Returns the configured host, else the address in the Node, else `host_ip`, which an environment variable of the pod
-// may set. The port is the configured one, else the Node's, else the default. Returns nullopt if no host is known yet.
+// Returns the host and port of the kubelet. The host is the configured one, else the address in the Node, else
+// `host_ip`, which an environment variable of the pod may set. The port is the configured one, else the Node's, else
+// the default. Returns nullopt if no host is known yet.
 std::optional<KubeletPlace> kubelet_place(const config::StateSettings::Kubelet& settings, const state::Node& node,
                                           const char* host_ip);
 

@@ -71,7 +71,7 @@ void StateFeeder::stop() {
   if (cluster_) cluster_->stop();
 }
 
-// Starts without a cluster if the cluster's configuration is missing or invalid: it may be corrected later.
+// Starts without a cluster if the cluster's configuration is missing or invalid, because it may be corrected later.
 void StateFeeder::start_cluster() {
   if (!choice_.cluster) {
     log::warn(state_log, "{}; looking again every 10 s", choice_.no_cluster);

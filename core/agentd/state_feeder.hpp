@@ -27,11 +27,12 @@ namespace koord::agentd {
 
 class StateFeeder {
  public:
-  // The services must outlive it.
+  // The services must outlive this object.
   StateFeeder(const Services& services, const config::Config& config);
   ~StateFeeder();
 
-  // Reads all sources once in this thread, so that plugins start with a known state. Then refreshes periodically.
+  // Reads all sources once in this thread, so that plugins start with a known state. After that, refreshes
+  // periodically.
   void start();
   void stop();
 
@@ -76,14 +77,14 @@ class StateFeeder {
   ProblemTracker annotation_problems_;  // [publishing thread]
 
   mutable std::mutex mutex_;
-  std::string problem_;  // of the last refresh; empty: no problem
-  std::string notes_;    // of the last refresh: remarks on pods of a file
+  std::string problem_;  // problem of the last refresh; empty: no problem
+  std::string notes_;    // remarks of the last refresh on pods of a file
   ProblemTracker logged_;
 
   std::atomic<bool> requested_ = false;
   std::unique_ptr<event::FdWatch> file_watch_;
   std::unique_ptr<event::Timer> timer_, cluster_timer_;
-  event::Strand strand_;  // last: destroyed first, because its tasks use the other members
+  event::Strand strand_;  // must be last (destroyed first), because its tasks use the other members
 };
 
 }  // namespace koord::agentd

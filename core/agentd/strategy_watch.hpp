@@ -18,7 +18,7 @@ namespace koord::agentd {
 
 class StrategyWatch {
  public:
-  // The services must outlive it.
+  // The services must outlive this object.
   StrategyWatch(const Services& services, std::string node_name);
   ~StrategyWatch();
 

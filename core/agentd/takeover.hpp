@@ -35,7 +35,7 @@ struct TakeoverPlace {
   std::optional<std::int64_t> batch_milli = {};  // limit of batch-cpu, which koordlet turns into a quota
 };
 
-// The cgroups of all pods, of the class Burstable and of the class BestEffort.
+// The cgroup of all pods, the cgroup of the class Burstable, and the cgroup of the class BestEffort.
 struct KubeDirs {
   std::string all, burstable, best_effort;
 };
@@ -44,7 +44,7 @@ KubeDirs kube_dirs_of(const cgroup::KubeRoot& root);
 // The available knowledge about the pods on the node.
 enum class PodKnowledge : std::uint8_t {
   nothing,  // no list of pods was received yet
-  cgroups,  // pods are found in the cgroup tree: the limits of their specs are unknown
+  cgroups,  // pods are found in the cgroup tree, so the limits in their specs are unknown
   specs,
 };
 
@@ -62,7 +62,7 @@ struct StaleValue {
 };
 
 // Returns nullopt if `now` is the right value, or if the spec does not determine it. `cpus`: the CPUs that all pods may
-// use, which a cgroup without its own set has. The subjects must come from the same snapshot.
+// use; a cgroup without a set of its own uses these CPUs. The subjects must come from the same snapshot.
 std::optional<StaleValue> stale_value_at(const TakeoverPlace& place, const knob::Value& now,
                                          const knob::Subjects& subjects, const CpuSet& cpus);
 

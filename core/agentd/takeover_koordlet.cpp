@@ -26,7 +26,8 @@ bool has_device_lines(const knob::Knob& knob) {
   return knob.form == knob::Form::fields || knob.form == knob::Form::weight;
 }
 
-// Returns the devices with a line in the file. "default" in a weight file is left out: it does not belong to a device.
+// Returns the devices with a line in the file. "default" in a weight file is left out, because it does not belong to a
+// device.
 std::set<std::string> items_in(std::string_view content) {
   std::set<std::string> items;
   while (auto line = next_field(content, '\n'))
@@ -34,8 +35,8 @@ std::set<std::string> items_in(std::string_view content) {
   return items;
 }
 
-// Returns the current values at one place: one value, or one for each item. Empty: this node has no such knob, or the
-// cgroup was removed.
+// Returns the current values at one place: one value, or one value for each item. Empty: this node does not have the
+// knob, or the cgroup was removed.
 std::vector<knob::Value> read(const KnobFiles& files, const TakeoverPlace& place) {
   std::vector<knob::Value> values;
   if (!has_device_lines(*place.knob)) {
@@ -156,7 +157,7 @@ api::TakeoverReport KoordletTakeover::list() const {
 }
 
 // Writes the base values in the order of the planner, so that no cgroup gets more than its parent. The journal is not
-// used: the values from before must not come back.
+// used, because a revert must not restore koordlet's values.
 api::TakeoverReport KoordletTakeover::apply() const {
   const Found found = find();
   api::TakeoverReport report = found.report(groups(true));

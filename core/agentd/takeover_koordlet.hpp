@@ -16,7 +16,8 @@ namespace koord::agentd {
 
 class KoordletTakeover final : public api::TakeoverSource {
  public:
-  // All references must outlive it. `has_specs`: the source of the pods provides their specs, not only their cgroups.
+  // All references must outlive this object. `has_specs`: the source of the pods provides their specs, not only their
+  // cgroups.
   KoordletTakeover(const Clock& clock, const cgroup::Layout& layout, const NodeRoots& roots, const state::Hub& hub,
                    const knob::Governor& governor, bool has_specs);
 

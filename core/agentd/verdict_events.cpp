@@ -18,7 +18,7 @@ using verdict::SuspectKind;
 
 constexpr std::size_t kMostNamed = 3;
 
-// Returns the reason of the Event: one word.
+// Returns the reason of the Event, which is one word.
 const char* event_reason(Kind kind) {
   switch (kind) {
     case Kind::interfered:
@@ -40,7 +40,7 @@ const char* event_reason(Kind kind) {
 std::string name_for(const Suspect& suspect, const std::string& name_space) {
   if (suspect.kind == SuspectKind::kernel) return "kernel threads";
   if (suspect.kind == SuspectKind::outside) return "processes outside of pods";
-  if (suspect.kind == SuspectKind::other) return "another cause";  // not shown: its name may be any text
+  if (suspect.kind == SuspectKind::other) return "another cause";  // its name is not shown, because it may be any text
   if (suspect.subject.labels.empty()) return "a pod or container that has ended";
   const std::string_view of_namespace = label_of(suspect.subject.labels, "pod_namespace");
   if (of_namespace.empty()) return "a container outside of pods";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerdictEvents: decides which verdicts become Events at the victim's pod, and when. A verdict is reported after it has
-// lasted for a minute, and then once an hour. A pod, resource and plugin have at most one Event in ten minutes. All
-// users with read access to the pod's namespace can read an Event, so it names no pod of another namespace. Pure: the
-// time is passed in. [one thread]
+// VerdictEvents: decides which verdicts become Events at the victim's pod, and when. A verdict is reported when it has
+// lasted for a minute, and after that once an hour. A pod, resource and plugin have at most one Event in ten minutes.
+// All users with read access to the pod's namespace can read an Event, so it names no pod of a different namespace.
+// Pure: the time is passed in. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,13 @@ class VerdictEvents {
   // The time of the last report of each verdict and pod, within kRepeat.
   struct OfPlugin {
     std::map<std::uint64_t, Time> verdicts;
-    std::map<std::pair<std::string, verdict::Resource>, Time> pods;  // by the pod's uid
+    std::map<std::pair<std::string, verdict::Resource>, Time> pods;  // key: the pod's uid, resource
   };
 
   bool admit(const verdict::Record& record, const std::string& pod_uid, Time now);
 
   std::map<std::string, OfPlugin>
-      reported_;  // by plugin, so that verdicts of one plugin do not delay reports of others
+      reported_;  // key: plugin, so that verdicts of one plugin do not delay reports of other plugins
 };
 
 // Returns an Event, for example "container app is held up on cpu for 1m0s: a request finds …; caused by etl-5/main 62

@@ -16,7 +16,7 @@ class VerdictWatch {
  public:
   using RecordEvent = std::function<void(kube::EventInput)>;
 
-  // The services must outlive it.
+  // The services must outlive this object.
   VerdictWatch(const Services& services, RecordEvent record_event);
 
   void start();

@@ -39,7 +39,7 @@ void VolumeFacts::start(event::Loop& loop) {
   timer_ = loop.every(kVolumePeriod, [this] { poll(); });
 }
 
-// Polls: claims have no version of their own, and no subscriber is called for their changes.
+// Polls, because claims have no version of their own and no subscriber is called for their changes.
 void VolumeFacts::poll() {
   const state::SnapshotPtr snapshot = hub_.current();
   if (snapshot->versions.pods == seen_pods_ && snapshot->volumes == seen_volumes_) return;
