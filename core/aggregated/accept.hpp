@@ -28,7 +28,7 @@ enum class DiscoveryForm : std::uint8_t { groups, aggregated_v2, aggregated_v2be
 std::optional<DiscoveryForm> accepted_discovery(std::string_view accept);
 
 // The media type of OpenAPI v2 as protobuf. Older clients request it with '@', which is not a valid media type, so the
-// response always has the first one.
+// response always has kOpenApiProtobuf.
 inline constexpr std::string_view kOpenApiProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 inline constexpr std::string_view kOldOpenApiProtobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 // Returns whether the client accepts OpenAPI v2 only as protobuf, as kubectl up to 1.26 does.

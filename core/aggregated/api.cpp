@@ -54,8 +54,8 @@ Outcome<PatchType> patch_type_of(const http::Request& request) {
       "application/merge-patch+json");
 }
 
-// Returns a Status of success without an object: the response to delete, and to a report of a client that wants no
-// object.
+// Returns a Status of success without an object: the response to delete, and to a report of a client that does not
+// request the object.
 std::string success_text(const Object& object) {
   JsonWriter json;
   json.begin_object().member("kind", "Status").member("apiVersion", "v1").key("metadata").begin_object().end_object();

@@ -35,7 +35,7 @@ struct Call {
   VersionMatch match = VersionMatch::unset;
   Selector selector;
   std::size_t limit = 0;  // 0: all
-  std::string after;      // from `continue`: the page begins after this name, and has the version `version`
+  std::string after;      // set by `continue`: the page begins after this name, and has the version `version`
   bool is_next_page = false;
   bool sends_initial = false, has_bookmarks = false;
   Duration timeout = Duration::zero();  // for a watch; zero: the server's default

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failure: a refused request, as an API server reports it: an object of kind Status. Outcome<T>: a value or a Failure;
-// TRY accepts it like a Result. [any thread]
+// Failure: a refused request. The client gets an object of kind Status, as from an API server. Outcome<T>: a value or a
+// Failure; TRY accepts it like a Result. [any thread]
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ ListFrame list_frame(const Accepted& accepted, const ListMetadata& metadata);
 Result<std::string> list_item(const Accepted& accepted, const Object& object);
 
 // Returns a whole object: the response to get, or the object of an event. `has_columns`: include the columns of a
-// table, which only the first event does.
+// table; only the first event has them.
 Result<std::string> whole_object(const Accepted& accepted, const Object& object, bool has_columns = true);
 // Returns a bookmark, which has only a version. `ends_initial`: add the annotation that marks the end of the initial
 // events.

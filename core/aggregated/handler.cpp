@@ -26,7 +26,8 @@ bool has_body(const http::Request& request) {
   return request.header("Content-Length").value_or("0") != "0" || request.header("Transfer-Encoding");
 }
 
-// Its sender is unknown, so only reads get further: the body of another request would cost memory.
+// The sender of a request to an open path is unknown. So only reads are answered, because the body of any other request
+// would cost memory.
 std::optional<http::Response> refusal_of_open(const http::Request& request) {
   if (http::is_read(request.method)) return std::nullopt;
   return to_response(method_not_allowed("only GET and HEAD are served here"));

@@ -43,7 +43,8 @@ std::string Listing::begin() {
   return std::move(frame.before);
 }
 
-// Ends the response early. The list is then incomplete JSON, so no client takes the missing object for a deleted one.
+// Ends the response early. This makes the list incomplete JSON, so no client takes the missing object for a deleted
+// one.
 http::BodyStream::Piece Listing::give_up(const Error& error) {
   log::error(aggregated_log, "{}, ending a list in the middle", error.message());
   phase_ = Phase::end;

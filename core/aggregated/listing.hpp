@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Listing: the body of a list. It visits the objects by name, and reads the newest version of each when it sends it. So
-// a slow client keeps no old versions in memory. The version of the list is that of its start: a watch from this
-// version reports all later changes. [loop thread]
+// a slow client keeps no old versions in memory. The version of the list is the newest version at its start, so a watch
+// from this version reports all later changes. [loop thread]
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class Listing final : public http::BodyStream {
   Phase phase_ = Phase::begin;
   std::string after_;     // the last name that was sent
   std::string last_;      // the last name of the page; empty: no limit
-  std::string end_text_;  // after the items
+  std::string end_text_;  // the text after the items
   bool has_items_ = false;
 };
 

@@ -21,7 +21,7 @@ std::string text_map_json(const Labels& map) {
 
 }  // namespace
 
-// Builds the head, with its final size reserved before.
+// Builds the head. Its final size is reserved first.
 class Object::Encoder {
  public:
   explicit Encoder(Object& object) : object_(object) {}

@@ -78,7 +78,7 @@ class Object {
   };
   class Encoder;
 
-  static constexpr std::string_view kEnd = "}";  // after the status
+  static constexpr std::string_view kEnd = "}";  // the text after the status
   std::string_view part(Part part) const { return std::string_view(head_).substr(part.at, part.size); }
   std::string event_text_with(std::string_view status) const;
 

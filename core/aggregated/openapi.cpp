@@ -118,7 +118,7 @@ json::object definitions(const std::string& reference) {
 
 json::object info() { return {{"title", "koord-manager"}, {"version", json_view(kGroupVersion)}}; }
 
-// Returns the paths. kubectl finds the kind of a response by them.
+// Returns the paths. kubectl uses them to find the kind of a response.
 json::object paths() {
   const json::object kind{
       {"group", json_view(kGroup)}, {"version", json_view(kGroupVersion)}, {"kind", json_view(kKind)}};

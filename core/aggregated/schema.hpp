@@ -18,8 +18,8 @@ namespace koord::aggregated {
 
 enum class FieldType : std::uint8_t {
   object,  // members: `fields`
-  list,    // items: the only one in `fields`
-  map,     // values: the only one in `fields`; any key
+  list,    // the only entry of `fields` is the schema of the items
+  map,     // the only entry of `fields` is the schema of the values; any key is valid
   text,
   time,      // RFC 3339
   duration,  // in Go's format

@@ -19,7 +19,7 @@ struct LabelTerm {
 
   std::string key;
   Kind kind = Kind::exists;
-  std::set<std::string, std::less<>> values = {};  // for in and not_in; for greater and less one number
+  std::set<std::string, std::less<>> values = {};  // several for in and not_in; one number for greater and less
 
   bool matches(const Labels& labels) const;
 };

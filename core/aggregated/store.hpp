@@ -32,7 +32,7 @@ class Store {
  public:
   enum class Put : std::uint8_t { done, raced, full, out_of_versions };
 
-  // An object at its newest version, or at the version of its deletion.
+  // An object with its newest version, or with the version of its deletion.
   struct Change {
     ObjectPtr object;
     bool is_deleted = false;
@@ -47,7 +47,7 @@ class Store {
   explicit Store(Version first, StoreLimits limits = {});
 
   // Replaces `expected` by the object and assigns its version. `expected` is null for a new object. Returns `raced`
-  // without a change if another write came in between.
+  // without a change if a different write has replaced `expected`.
   Put put(const std::shared_ptr<Object>& object, const ObjectPtr& expected);
   // Removes the object. Returns it with the version of its deletion; null if `expected` is not the newest version, or
   // no version is available.
@@ -100,8 +100,8 @@ class Store {
   Version oldest_, newest_;
   std::map<std::string, ObjectPtr, std::less<>> by_name_;
   std::map<Version, Change> by_version_;
-  std::map<std::string, Version, std::less<>> deleted_;  // by name: version of its last deletion
-  std::map<Version, std::string> deletions_;             // the same by version
+  std::map<std::string, Version, std::less<>> deleted_;  // key: name; value: version of its last deletion
+  std::map<Version, std::string> deletions_;             // the same, with the version as key
   Wakes waiting_;
   mutable RecentTexts texts_;  // has its own mutex
   std::size_t bytes_ = 0;

@@ -65,8 +65,9 @@ class Watch final : public http::BodyStream {
   bool is_initial_ = false, has_ended_ = false, has_columns_ = false;
   Version at_ = 0;  // all changes up to this version are sent
   std::string initial_name_;
-  // The client has each object at the version that was current at known_. sent_ has the versions of objects that were
-  // sent later because they are new or their labels changed, by name. Both are reset whenever all objects are sent.
+  // The client has each object at the version that was current at known_. For objects that were sent later because they
+  // are new or their labels changed, sent_ has their versions; its key is the name. Both are reset whenever all objects
+  // are sent.
   Version known_ = 0;
   std::map<std::string, Version, std::less<>> sent_;
   Time ends_, next_bookmark_;

@@ -197,8 +197,8 @@ Outcome<Written> Writing::patch(const Call& call, std::string_view body, PatchTy
     if (!current) return no_such_object(call.name);
     const SentObject sent = TRY(patched(*current, body, type));
     auto written = replace(call, current, sent);
-    // A patch that sets a wrong resourceVersion also fails with 409, but the object has not changed then. So it is not
-    // retried.
+    // A patch that sets a wrong resourceVersion also fails with 409, but in that case the object has not changed. So
+    // the patch is not retried.
     const bool is_overtaken = !written && written.error().code == 409 && store_.find(call.name) != current;
     if (!is_overtaken || attempt == kAttempts) return written;
   }

@@ -24,8 +24,8 @@ inline constexpr std::size_t kMaxObjectBytes = 1'500'000;
 
 enum class PatchType : std::uint8_t { merge, json };
 
-// Returns the status to store, from the status that a client sent and the one that it replaces; both may be empty. It
-// sets the parts that only the server may set. [any thread]
+// Returns the status to store. `sent`: the status that a client sent; `before`: the status that it replaces. Both may
+// be empty. The function sets the parts that only the server may set. [any thread]
 using CompleteStatus = std::function<std::string(std::string sent, std::string_view before)>;
 
 struct Written {
