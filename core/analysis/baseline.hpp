@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baseline: how much a workload is held up in its quiet windows. All windows count, also those with interference,
-// because only the verdict shows which windows these were. Therefore the quiet level is the tenth percentile:
-// interference does not change it if a tenth of the time is quiet. [one thread at a time]
+// Baseline: how much a workload is held up in its quiet windows. All windows count, including windows with
+// interference, because only the verdict shows which windows had interference. Therefore the quiet level is the tenth
+// percentile, which interference does not change if a tenth of the time is quiet. [one thread at a time]
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ struct BaselineRule {
   double quiet_share = 0.1;                          // the quiet level is this percentile
   std::size_t windows = 60;                          // the level is unknown before this many windows
   Duration half_life = std::chrono::hours(6);        // a window of this age counts half
-  Duration forget_after = std::chrono::hours(24);    // since the last container of the workload ended
-  Duration save_interval = std::chrono::minutes(1);  // between two saves of all baselines
+  Duration forget_after = std::chrono::hours(24);    // a workload is forgotten this long after its last container ended
+  Duration save_interval = std::chrono::minutes(1);  // time between two saves of all baselines
 };
 
 class Baseline {
  public:
-  static constexpr Buckets kShares{0.0001, 16};  // shares of time; several threads may wait at once
+  static constexpr Buckets kShares{0.0001, 16};  // shares of time; above 1 if several threads wait at the same time
 
   explicit Baseline(const BaselineRule& rule = {}, Buckets buckets = kShares)
       : rule_(rule), buckets_(buckets), histogram_(buckets, rule.half_life) {}
@@ -31,8 +31,8 @@ class Baseline {
     ++windows_;
     histogram_.add(held_up, at);
   }
-  // Adds several windows at once, which count as `weight` windows: those of a saved baseline, or windows without a
-  // value.
+  // Adds several windows in one call, which count as `weight` windows: windows of a saved baseline, or windows without
+  // a value.
   void add_known(Time at, double held_up, double weight, std::size_t windows) {
     windows_ += windows;
     histogram_.add(held_up, at, weight);

@@ -17,11 +17,11 @@ namespace koord::analysis {
 inline constexpr int kBaselineVersion = 1;
 inline constexpr std::size_t kMaxBaselineBytes = 256u << 10;
 inline constexpr std::size_t kMaxQuietSuspects = 8;
-// Keys of koord.kv/1 for the baselines of this node, and for those of the cluster that the agent offers for new
-// workloads.
+// Keys of koord.kv/1: for the baselines of this node, and for the baselines of the cluster that the agent offers for
+// new workloads.
 inline constexpr const char* kBaselinesKey = "baselines/cpu";
 inline constexpr const char* kOfferedBaselinesKey = "host/interference_baselines";
-// The same for memory.
+// The same two keys for baselines of memory.
 inline constexpr const char* kMemoryBaselinesKey = "baselines/memory";
 inline constexpr const char* kOfferedMemoryBaselinesKey = "host/interference_memory_baselines";
 
@@ -30,7 +30,7 @@ enum class BaselineOf { cpu, memory };
 
 struct SavedBaseline {
   std::string workload;
-  Time seen{};                                          // its last window
+  Time seen{};                                          // time of its last window
   std::size_t windows = 0;                              // number of windows
   std::vector<std::pair<std::size_t, double>> weights;  // bucket of Baseline::kShares, and its samples at `seen`
   std::vector<std::pair<std::string, double>> quiet;    // suspect, and the wait for it in quiet windows

@@ -26,7 +26,7 @@ bool is_below(const std::string& cgroup, const std::string& above) {
   return !above.empty() && cgroup.size() > above.size() && cgroup.starts_with(above) && cgroup[above.size()] == '/';
 }
 
-// Returns whether both are the same container, or one cgroup is below the other: they count the same threads.
+// Returns whether both count the same threads, because they are the same container or one cgroup is below the other.
 bool is_part_of(const CacheSubject& a, const CacheSubject& b) {
   return a.window.subject == b.window.subject || (!a.cgroup.empty() && a.cgroup == b.cgroup) ||
          is_below(a.cgroup, b.cgroup) || is_below(b.cgroup, a.cgroup);
@@ -110,7 +110,7 @@ Finding CacheAnalysis::judge(const CacheSubject& subject, const UsualCpi& usual,
   if (!is_too_high || !has_alarm(series)) return {};
   const bool stands = victims_.contains(window.subject);
   if (!stands && !is_seldom_over(series.cpi, limit)) return {};
-  // While a verdict stands, the load is ignored: it may rise later for another reason.
+  // While a verdict stands, the load is ignored, because it may rise later for a different reason.
   const double load = stands ? 0 : own_load(series, limit);
   return judge_cache(window, usual, load, neighbours_of(series, subject, subjects), rules_.rule);
 }

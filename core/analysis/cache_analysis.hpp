@@ -19,14 +19,14 @@ namespace koord::analysis {
 struct CacheSubject {
   std::string workload;  // owner and container name; the same for all containers of a workload
   CacheWindow window;
-  std::string cgroup = {};  // if one cgroup is below the other, neither is a suspect for the other
+  std::string cgroup = {};  // containers in nested cgroups are not suspects for each other
 };
 
 struct CacheRules {
   CacheRule rule;
   CpiBaselineRule baseline;
   Duration clear = std::chrono::seconds(30);       // a verdict ends after this time without a finding
-  Duration forget_after = std::chrono::hours(24);  // since the last container of the workload ended
+  Duration forget_after = std::chrono::hours(24);  // a workload is forgotten this long after its last container ended
 };
 
 class CacheAnalysis {

@@ -17,10 +17,10 @@ inline constexpr std::size_t kMaxCpiBytes = 256u << 10;
 
 struct SavedCpi {
   std::string workload;
-  Time seen{};              // its last window
+  Time seen{};              // time of its last window
   std::size_t windows = 0;  // number of windows
-  Duration known{};         // from the first to the last window
-  double weight = 0;        // number of windows that it counts for at `seen`
+  Duration known{};         // time from the first to the last window
+  double weight = 0;        // number of windows that the mean counts for at the time `seen`
   double mean = 0, deviation = 0;
 
   bool operator==(const SavedCpi&) const = default;

@@ -2,8 +2,8 @@
 // The rule for CPU caches and memory bandwidth: judges one container in one window. Pure. [any thread]
 //
 // The measure of harm is cycles per instruction (CPI), compared with the usual CPI of the workload. The CPU does not
-// count which container evicted another's cache lines. So a suspect is a container with an activity that correlates
-// with the CPI, and a finding is always `suspected`.
+// count which container evicted the cache lines of a different one. So a suspect is a container with an activity that
+// correlates with the CPI, and a finding is always `suspected`.
 #pragma once
 
 #include <vector>
@@ -24,13 +24,13 @@ struct CacheWindow {
 
 // The settings of the rule.
 struct CacheRule {
-  double deviations = 2;          // CPI is too high if it exceeds the usual one by this many standard deviations …
+  double deviations = 2;          // CPI is too high if it exceeds the usual CPI by this many standard deviations …
   double slow_down = 0.05;        // … and by this part
   double victim_usage = 0.25;     // in CPUs; the CPI of a container with less usage is not judged
   double suspect_usage = 0.25;    // in CPUs; a container with less usage is not a suspect
   double own_load = 2;            // a load that rises by this many standard deviations explains the CPI
-  double correlation = 0.5;       // least correlation of the CPI with a suspect's CPU use or misses
-  int windows = 12, of_them = 8;  // windows with too high CPI; fewer are ignored
+  double correlation = 0.5;       // minimum correlation of the CPI with a suspect's CPU use or misses
+  int windows = 12, of_them = 8;  // too high CPI is judged if `of_them` of the last `windows` windows have it
 };
 
 // The CPI of a workload's windows; `mean` 0: unknown.
@@ -52,8 +52,8 @@ double cpi_of(const CacheWindow& window, const CacheRule& rule);
 double cpi_limit(const UsualCpi& usual, const CacheRule& rule);
 
 // Judges a window with too high CPI, after enough other such windows. `own_load`: by how many standard deviations the
-// container's load is higher in such windows than in others; interference does not increase it. Without a suspect the
-// result has no finding, because the code of the container may have changed.
+// container's load is higher in such windows than in others; interference does not increase it. If there is no suspect,
+// the result has no finding, because the code of the container may have changed.
 //
 // The CPU time of the additional cycles is divided in proportion to the squares of the correlations, because r² is the
 // explained part of the CPI's variance.

@@ -15,7 +15,7 @@ CpiBaseline::CpiBaseline(CpiBaselineRule rule, const SavedCpi& saved)
       mean_(saved.mean),
       squares_(saved.weight * saved.deviation * saved.deviation) {}
 
-// Adds a window by Welford's update with weights: older windows count less.
+// Adds a window by Welford's update with weights, so that older windows count less.
 void CpiBaseline::add(Time at, double cpi) {
   if (!std::isfinite(cpi) || cpi <= 0) return;
   if (windows_ == 0) first_ = last_ = at;

@@ -21,7 +21,7 @@ namespace koord::analysis {
 struct CpuSubject {
   std::string workload;  // owner and container name; the same for all containers of a workload
   CpuWindow window;
-  std::shared_ptr<const Rules> rules = nullptr;  // rules of this workload; null: those of the node
+  std::shared_ptr<const Rules> rules = nullptr;  // rules of this workload; null: the rules of the node
 };
 
 class CpuAnalysis {
@@ -31,8 +31,8 @@ class CpuAnalysis {
   // Sets the rules from the next window on. Standing verdicts end, baselines are kept.
   std::vector<VerdictEvent> set_rules(const Rules& rules, Time now);
 
-  // Adds the windows of all existing containers, which ended at this time. A missing container has ended: its verdict
-  // is removed without an event.
+  // Adds the windows of all existing containers, which ended at this time. A missing container has ended, so its
+  // verdict is removed without an event.
   std::vector<VerdictEvent> add(Time at, const std::vector<CpuSubject>& subjects);
 
   std::vector<Verdict> standing() const { return verdicts_.standing(); }
@@ -41,7 +41,8 @@ class CpuAnalysis {
   std::vector<SavedBaseline> save(Time now) const;
   // Restores saved baselines. Call it before the first windows. Ignores workloads that were not seen for too long.
   void restore(const std::vector<SavedBaseline>& saved, Time now);
-  // The same for baselines of the cluster: initial values for workloads with an unknown quiet level on this node.
+  // Restores baselines of the cluster in the same way. They are initial values for workloads with an unknown quiet
+  // level on this node.
   void adopt(const std::vector<SavedBaseline>& offered, Time now);
 
  private:

@@ -12,8 +12,8 @@ double sum_of_waits(const std::vector<Suspect>& suspects) {
                          [](double sum, const Suspect& suspect) { return sum + suspect.waited; });
 }
 
-// Returns whether the container always has a runnable thread. Then it needs CPU throughput: its requests wait for each
-// other. The measured time of a window may differ from its length by up to a tenth.
+// Returns whether the container always has a runnable thread. Such a container needs CPU throughput, because its
+// requests wait for each other. The measured time of a window may differ from its length by up to a tenth.
 bool is_busy(const CpuWindow& window, double self, const CpuRule& rule) {
   constexpr double kTolerance = 0.9;
   return window.run + window.wait - self >= kTolerance * rule.latency_cpus;
@@ -30,15 +30,15 @@ double cpus_of(const std::vector<Suspect>& suspects) {
                          [](double sum, const Suspect& suspect) { return sum + suspect.usage; });
 }
 
-// Returns the waits because the container has more runnable threads than CPUs that it may use. These waits are its own
-// fault.
+// Returns the waits that arise because the container has more runnable threads than CPUs that it may use. These waits
+// are its own fault.
 double surplus_of(const CpuWindow& window) {
   return std::min(window.self, std::max(0.0, window.run + window.wait - window.usable_cpus));
 }
 
-// Returns the displaced part of the other waits behind own threads. Its threads did not use all allowed CPUs in these
-// waits: some of these CPUs ran other containers, some were idle. Others cause the part in proportion to their use of
-// these CPUs.
+// Returns the displaced part of the waits behind own threads that are not surplus. In these waits, the container's
+// threads did not use all allowed CPUs. Some of these CPUs ran other containers, and some were idle. Others cause the
+// displaced part, in proportion to their use of these CPUs.
 double displaced_of(const CpuWindow& window, double surplus) {
   const double used = cpus_of(window.neighbours);
   // The quotient is at most 1, so the displaced part is not larger than the waits.

@@ -55,7 +55,7 @@ Result<Histogram> Histogram::restore(Buckets buckets, Duration half_life, State 
   histogram.state_ = std::move(state);
   if (histogram.state_.half_life == half_life) return histogram;
 
-  // Converts the weights to the new reference: the newest sample must weigh as much as a sample added now.
+  // Converts the weights to the new reference, so that the newest sample weighs as much as a sample added now.
   State& scaled = histogram.state_;
   const Time reference = rounded(last, half_life);
   const double factor =

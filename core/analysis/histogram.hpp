@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histogram: the distribution of samples with decay: a sample counts half of one that is a half-life younger. It uses
-// the scheme of Kubernetes' vertical pod autoscaler. Bucket widths grow by a fixed ratio. A sample of time t weighs
-// 2^((t - reference) / half-life), so existing weights do not decay; only every 100 half-lives all weights are scaled.
-// Formulas in core/predict/README.md. Times are host times: a step of the wall clock does not change the age of
-// samples. Only buckets between the lowest and the highest used one need memory, 8 bytes each. A plain value.
+// Histogram: the distribution of samples with decay. A sample counts half as much as a sample that is one half-life
+// younger. It uses the scheme of Kubernetes' vertical pod autoscaler. Bucket widths grow by a fixed ratio. A sample of
+// time t weighs 2^((t - reference) / half-life), so existing weights do not decay; only every 100 half-lives all
+// weights are scaled. The formulas are in core/predict/README.md. Times are host times, so a step of the wall clock
+// does not change the age of samples. Only buckets between the lowest and the highest used one need memory, 8 bytes
+// each. A plain value.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +44,8 @@ class Histogram {
 
   Histogram(Buckets buckets, Duration half_life) : buckets_(buckets) { state_.half_life = half_life; }
 
-  // Restores a saved state. `last`: the time of the newest sample. Converts a state with another half-life. Fails if no
-  // samples could have produced the weights.
+  // Restores a saved state. `last`: the time of the newest sample. Converts a state with a different half-life. Fails
+  // if no samples could have produced the weights.
   static Result<Histogram> restore(Buckets buckets, Duration half_life, State state, Time last);
 
   // Adds a sample. A negative value counts as 0; a value that is not finite is ignored. `weight` (> 0): counts as this

@@ -34,8 +34,8 @@ void IoBaseline::restore(Time at, const SavedLatency& saved) {
   p99_.restore(at, saved.p99);
 }
 
-// Learns from a window only if at least half of its requests met no others. If fewer did, they fall into the pauses of
-// a busy neighbour. The p99 cannot be divided, so nearly all requests must have met no others.
+// Learns from a window only if at least half of its requests met no others. If fewer requests met no others, they came
+// in the pauses of a busy neighbour. The p99 cannot be divided, so nearly all requests must have met no others.
 void IoBaseline::add(Time at, const IoStream& stream, const IoRule& rule) {
   if (stream.alone_requests < rule.requests_for_mean) return;
   if (stream.alone_requests >= 0.5 * stream.requests) mean_.add(stream.alone_mean, at);

@@ -23,10 +23,10 @@ namespace koord::analysis {
 struct IoSubject {
   std::string workload;  // owner and container name; the same for all containers of a workload
   IoWindow window;
-  std::shared_ptr<const Rules> rules = nullptr;  // rules of this workload; null: those of the node
+  std::shared_ptr<const Rules> rules = nullptr;  // rules of this workload; null: the rules of the node
 };
 
-// The latencies of requests that met no requests of others: their median is the quiet level. So no quiet period is
+// The latencies of requests that met no requests of others. Their median is the quiet level, so no quiet period is
 // needed.
 class IoBaseline {
  public:

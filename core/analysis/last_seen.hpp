@@ -15,8 +15,8 @@ namespace koord::analysis {
 
 inline constexpr std::size_t kMaxWorkloads = 4000;
 
-// Removes values that were `seen` before this time, and all but the `most` most recently seen ones. Among values with
-// the same time the first keys are kept, so that each window keeps the same ones.
+// Removes values that were `seen` before this time. Keeps at most `most` of the other values: the most recently seen
+// ones. Among values with the same time the first keys are kept, so that each window keeps the same values.
 template <class Key, class Value>
 void keep_last_seen(std::map<Key, Value>& values, Time since, std::size_t most = kMaxWorkloads) {
   std::erase_if(values, [since](const auto& one) { return one.second.seen < since; });

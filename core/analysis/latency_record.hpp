@@ -23,7 +23,7 @@ inline constexpr const char* kAllOnDevice = ":device";
 // A known median.
 struct SavedMedian {
   double value = 0;         // in seconds
-  double weight = 0;        // number of samples that it counts for at `seen`
+  double weight = 0;        // number of samples that the value counts for at the time `seen`
   std::size_t windows = 0;  // number of windows
 
   bool operator==(const SavedMedian&) const = default;
@@ -31,9 +31,9 @@ struct SavedMedian {
 
 struct SavedLatency {
   std::string workload;
-  Time seen{};  // its last window
+  Time seen{};  // time of its last window
   std::uint32_t device = 0;
-  std::string device_name;  // such as "vda"; after a reboot the device number may belong to another device
+  std::string device_name;  // such as "vda"; after a reboot the device number may belong to a different device
   bool is_write = false;
   SavedMedian mean, p99;
 

@@ -21,7 +21,7 @@ namespace koord::analysis {
 struct MemorySubject {
   std::string workload;  // owner and container name; the same for all containers of a workload
   MemoryWindow window;
-  std::shared_ptr<const Rules> rules = nullptr;  // rules of this workload; null: those of the node
+  std::shared_ptr<const Rules> rules = nullptr;  // rules of this workload; null: the rules of the node
 };
 
 class MemoryAnalysis {
@@ -37,7 +37,7 @@ class MemoryAnalysis {
 
   std::vector<Verdict> standing() const { return verdicts_.standing(); }
 
-  // As in CpuAnalysis, but without suspects.
+  // Save and restore quiet levels, as in CpuAnalysis, but without suspects.
   std::vector<SavedBaseline> save(Time now) const;
   void restore(const std::vector<SavedBaseline>& saved, Time now);
   void adopt(const std::vector<SavedBaseline>& offered, Time now);

@@ -6,12 +6,12 @@
 namespace koord::analysis {
 namespace {
 
-// Returns a sharer's part in the shortage: it needs memory, and has much of it. A large sharer that needs no memory,
-// and a small one that needs little, are not at fault.
+// Returns a sharer's part in the shortage, which is large if it needs memory and has much of it. A large sharer that
+// needs no memory, and a small one that needs little, are not at fault.
 double demand_of(const MemorySharer& sharer) { return sharer.reclaimed * sharer.share; }
 
-// Estimates the pressure by a sharer if only kswapd reclaims. No thread of a container frees pages then, so this is a
-// guess.
+// Estimates the pressure by a sharer if only kswapd reclaims. In that case no thread of a container frees pages, so
+// this is a guess.
 double pressure_of(const MemorySharer& sharer) {
   constexpr double kPage = 4096;
   return (std::max(0.0, sharer.growth) / kPage + sharer.refaults) * sharer.share;

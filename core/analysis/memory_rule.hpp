@@ -2,8 +2,8 @@
 // The rule for memory: judges one container in one window. Pure. [any thread]
 //
 // The measure of harm is the time for reading pages again that the kernel had reclaimed from the container: refaults
-// per second times the mean time of a read. Stalls in reclaim do not show it: containers that need memory stall, not
-// those that lose pages.
+// per second times the mean time of a read. Stalls in reclaim do not show the harm, because containers that need memory
+// stall, not the containers that lose pages.
 #pragma once
 
 #include <vector>
@@ -20,8 +20,8 @@ enum class MemoryLimit {
   node,      // no limit: the node is short of memory
 };
 
-// A container or a cgroup outside of pods, below the cgroup that is at its limit. For MemoryLimit::node: all of the
-// node.
+// A container or a cgroup outside of pods, below the cgroup that is at its limit. For MemoryLimit::node: anywhere on
+// the node.
 struct MemorySharer {
   SuspectKind kind = SuspectKind::container;
   Subject subject = 0;
@@ -42,8 +42,8 @@ struct MemoryWindow {
 
 // The settings of the rule. Seconds per second are the same as shares of time.
 struct MemoryRule {
-  double refault_time = 0.010;  // least time for reading pages again
-  double over_quiet = 2.5;      // least ratio to the quiet level
+  double refault_time = 0.010;  // minimum time for reading pages again
+  double over_quiet = 2.5;      // minimum ratio to the quiet level
 };
 
 // Returns the time for reading pages again, in seconds per second.

@@ -10,7 +10,7 @@ namespace koord::analysis {
 namespace {
 
 constexpr std::string_view kRule = "rule", kScope = "workloads";
-// Prefix of texts: the text of a label may be empty, but a field may not.
+// Prefix of texts, because the text of a label may be empty, but a field may not be.
 constexpr std::string_view kText = "=";
 
 Result<std::string> read_text(FieldReader& fields) {
@@ -106,7 +106,7 @@ Result<void> apply(Rules& rules, const RuleLayer& layer) {
 
 EffectiveRules effective_rules(const std::vector<RuleLayer>& layers) {
   EffectiveRules effective;
-  std::map<std::string_view, const RuleLayer*> sources;  // layer that set a setting
+  std::map<std::string_view, const RuleLayer*> sources;  // key: setting; value: the layer that set it
   for (const RuleLayer& layer : layers) {
     if (const auto good = put(effective.rules, layer); !good) {
       effective.problems.push_back(layer.source + ": " + good.error().message());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of the rules: the built-in values, those of the configuration, and those of objects of the cluster. A later
-// layer overrides single settings of earlier layers. Also converts layers to text, which the agent passes to the plugin
-// that judges. Pure. [any thread]
+// Layers of the rules: the built-in values, the values of the configuration, and the values of objects of the cluster.
+// A later layer overrides single settings of earlier layers. Also converts layers to text, which the agent passes to
+// the plugin that judges. Pure. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct RuleLayer {
 };
 
 // Applies all settings of the layer, or none on an error. Fails if a setting is unknown, out of bounds, or inconsistent
-// with another.
+// with a different setting.
 Result<void> apply(Rules& rules, const RuleLayer& layer);
 
 // The rules in force, and their sources. Ignores the scopes of layers.

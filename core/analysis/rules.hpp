@@ -21,7 +21,7 @@ namespace koord::analysis {
 struct Rules {
   CpuRule cpu;
   ConfirmationRule confirmation;  // for all resources
-  BaselineRule baseline;          // for CPU and memory; block I/O has its own in IoRule
+  BaselineRule baseline;          // for CPU and memory; block I/O has its own settings in IoRule
   IoRule io;
   MemoryRule memory;
 };

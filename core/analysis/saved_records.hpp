@@ -20,7 +20,7 @@ inline constexpr double kMostWeight = 1e8;
 inline constexpr std::size_t kMostWindows = 1'000'000'000'000;
 
 // Writes the most recently seen values first, as many as fit into `max_bytes`. Omits a workload if its name cannot be a
-// field. Saved has the members `workload` and `seen`.
+// field. The type Saved must have the members `workload` and `seen`.
 template <class Saved, class LineOf>
 std::string write_newest(std::vector<Saved> all, std::size_t max_bytes, LineOf line_of) {
   std::stable_sort(all.begin(), all.end(), [](const Saved& a, const Saved& b) { return a.seen > b.seen; });

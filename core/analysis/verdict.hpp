@@ -17,10 +17,10 @@ using Subject = std::uint64_t;
 enum class Kind {
   none,
   interfered,         // others hold it up
-  self_quota,         // its own CPU quota
+  self_quota,         // its own CPU quota throttles it
   self_threads,       // its threads need more CPUs than it may use
-  shared_parent,      // the quota of an ancestor cgroup, which others below it use up
-  self_memory_limit,  // its own memory limit
+  shared_parent,      // others use up the quota of an ancestor cgroup
+  self_memory_limit,  // its own memory limit holds it up
 };
 std::string_view name_of(Kind kind);
 
@@ -51,7 +51,7 @@ struct Suspect {
 
 // Returns the suspect of this kind and subject. Adds it without a wait if it is missing.
 Suspect& suspect_in(std::vector<Suspect>& suspects, SuspectKind kind, Subject subject);
-void sort_by_wait(std::vector<Suspect>& suspects);  // the longest first
+void sort_by_wait(std::vector<Suspect>& suspects);  // sorts by wait, the longest first
 
 // The value that the verdict is based on.
 struct Statistic {

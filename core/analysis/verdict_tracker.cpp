@@ -9,7 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A verdict's values are averages over this time. So it shows the current suspects, not one that has ended.
+// A verdict's values are averages over this time. So the verdict shows the current suspects, not a suspect that has
+// ended.
 constexpr Duration kAveragedTime = 10s;
 
 }  // namespace

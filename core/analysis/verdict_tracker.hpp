@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // VerdictTracker: derives a standing verdict from findings of single windows. A single finding may be an accident. So a
 // verdict is confirmed when enough of the last windows have a finding of the same kind, and cleared after some time
-// without one. Pure; one tracker per container. [one thread at a time]
+// without a finding. Pure; one tracker per container. [one thread at a time]
 #pragma once
 
 #include <deque>
@@ -25,14 +25,14 @@ class VerdictTracker {
  public:
   explicit VerdictTracker(Subject subject, ConfirmationRule rule = {}) : rule_(rule), subject_(subject) {}
 
-  // Adds the finding of the window that ended at this time. A finding of another kind replaces a verdict only when it
-  // is confirmed itself.
+  // Adds the finding of the window that ended at this time. A verdict of a different kind replaces the standing verdict
+  // only when it is confirmed itself.
   Change add(Time at, const Finding& finding);
 
   const ConfirmationRule& rule() const { return rule_; }
 
-  // Returns the standing verdict; null: none. Its values are averages over the windows with a finding in the 10 s
-  // before its end. `statistic` averages only findings with the same statistic as the last one.
+  // Returns the standing verdict; null: no verdict stands. Its values are averages over the windows with a finding in
+  // the 10 s before its end. `statistic` averages only findings with the same statistic as the last finding.
   const Verdict* verdict() const { return verdict_ ? &*verdict_ : nullptr; }
   // Returns the verdict that was cleared last.
   const std::optional<Verdict>& last() const { return last_; }

@@ -25,7 +25,7 @@ class Verdicts {
   // rule for all. If the rule differs from the previous one, the standing verdict ends, and this window is ignored.
   std::optional<VerdictEvent> add(Time at, Subject subject, const Finding& finding,
                                   const ConfirmationRule* rule = nullptr);
-  // Removes the verdicts of all other containers without events: these containers have ended.
+  // Removes the verdicts of all other containers, because these have ended. This makes no events.
   void keep_only(const std::set<Subject>& living);
 
   // Ends all verdicts. From now on `rule` confirms them. Returns an event for each standing verdict.

@@ -23,16 +23,16 @@ class WorkloadRules {
   // Returns the problems of ignored layers.
   const std::vector<std::string>& problems() const { return node_.problems; }
 
-  // Returns whether any layer has a scope. If none has, of() returns null for each pod.
+  // Returns whether any layer has a scope. If no layer has a scope, of() returns null for each pod.
   bool has_scopes() const;
-  // Returns the rules of a pod; null: those of the node.
+  // Returns the rules of a pod; null: the rules of the node.
   std::shared_ptr<const Rules> of(const WorkloadFacts& pod);
 
   // Returns the lowest value of all workloads, in seconds per second.
   double least_refault_time() const { return least_refault_time_; }
 
  private:
-  // Returns the layers without a scope, and the chosen layers with one.
+  // Returns the layers without a scope, and the chosen layers with a scope.
   std::vector<RuleLayer> chosen(const std::vector<bool>& applies) const;
 
   std::vector<RuleLayer> layers_;

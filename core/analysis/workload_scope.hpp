@@ -44,7 +44,7 @@ struct WorkloadScope {
   std::vector<LabelRequirement> labels;  // all must be fulfilled
   std::vector<WorkloadOwner> owners;     // empty: any owner, or no owner
 
-  // Returns whether the pod is in the scope. The pods of a Deployment include those of its ReplicaSets.
+  // Returns whether the pod is in the scope. The pods of a Deployment include the pods of its ReplicaSets.
   bool contains(const WorkloadFacts& pod) const;
   bool operator==(const WorkloadScope&) const = default;
 };
