@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The routes that the agent serves over HTTP. All but the POSTs are read-only. Each POST is recorded as an event with
-// the user and process of the operator. The data API is only on the unix socket, for processes that OperatorAccess
-// admits. Prometheus and kubelet can also read /metrics, /healthz and /readyz over TCP (listen.metrics), and the
-// kubelet the last two over a separate listener (listen.probes).
+// The routes that the agent serves over HTTP. All routes except the POSTs are read-only. Each POST is recorded as an
+// event with the user and process of the operator. The data API is only on the unix socket, for processes that
+// OperatorAccess admits. Prometheus and kubelet can also read /metrics, /healthz and /readyz over TCP (listen.metrics).
+// The kubelet can also read /healthz and /readyz over a separate listener (listen.probes).
 //
 // clang-format off
 //   GET /metrics                    Prometheus text
@@ -10,7 +10,7 @@
 //   GET /api/v1/node                the node, its kubelet, its topology, its latest values and the age of each part
 //   GET /api/v1/pods                pods, their containers, and containers outside pods, each with its latest "values"
 //                                   and their "times". Values older than two periods of their plugin are omitted,
-//                                   also in /node
+//                                   in /node, too
 //   GET /api/v1/query?metric=M      aggregates: &agg=avg,p95 &window=5m (or &from, &to: Unix seconds) &label=k=v …;
 //                                   &raw=true: samples instead of aggregates. "to" and "ageSeconds" of a row: time and
 //                                   age of its newest sample. 400 if the query costs too much (README.md)
@@ -44,7 +44,7 @@
 // clang-format on
 //
 // Times in responses are Unix seconds of the wall clock. Unknown values are omitted, never 0. Handlers run on several
-// workers at once.
+// workers at the same time.
 #pragma once
 
 #include <functional>
@@ -76,7 +76,7 @@ struct ApiSources {
   std::function<std::vector<host::PluginStatus>()> plugins;
   std::function<std::vector<config::GateState>()> features;
   std::function<std::vector<ModuleHealth>()> health;
-  // Reloads a plugin from its file. `done` is called once, on another thread.
+  // Reloads a plugin from its file. `done` is called once, on a different thread.
   std::function<void(const std::string& id, std::function<void(const Result<void>&)> done)> reload_plugin;
   metric::ExportRule exported = {};           // exported series of plugins' metrics on /metrics; empty: all
   metric::HostExportRule host_exported = {};  // exported series of the host's own metrics

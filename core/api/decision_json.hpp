@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts decisions and knobs to JSON. Includes Boost.JSON: for api_*.cpp only.
+// Converts decisions and knobs to JSON. Includes Boost.JSON, so only .cpp files of core/api include it.
 #pragma once
 
 #include <boost/json.hpp>

@@ -26,9 +26,9 @@ struct HookConnection {
 // The questions of koord-cri-proxy since the agent's start.
 struct ProxyQuestions {
   std::uint64_t asked = 0;
-  std::uint64_t changed = 0, unchanged = 0, rejected = 0;  // by answer
+  std::uint64_t changed = 0, unchanged = 0, rejected = 0;  // numbers of answers
   std::uint64_t invalid = 0;                               // questions that could not be parsed
-  std::string last_problem = {};                           // of the invalid questions; empty: none yet
+  std::string last_problem = {};                           // problem of the last invalid question; empty: none yet
   std::optional<Time> last = std::nullopt;                 // time of the last question
 };
 
@@ -52,8 +52,8 @@ class HookSource {
   // `done` is called once, on the loop.
   virtual void report(std::function<void(const HookReport&)> done) = 0;
 
-  // Answers a question. `question`: its body. `done` receives the answer as JSON, once, on any thread; an error means
-  // that the question is invalid.
+  // Answers a question. `question`: the body of the request. `done` receives the answer as JSON, once, on any thread;
+  // an error means that the question is invalid.
   virtual void answer(std::uint32_t stage, const std::string& question,
                       std::function<void(Result<std::string>)> done) = 0;
 };

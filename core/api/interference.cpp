@@ -54,8 +54,8 @@ std::vector<verdict::RecordPtr> matching(const ApiSources& sources, const Interf
   return records;
 }
 
-// Returns whether neither a pod nor a verdict has the name. The name is an error then, because an empty result would
-// hide a typing error. Before the first list of pods every name may exist.
+// Returns whether neither a pod nor a verdict has the name. In that case the name is an error, because an empty result
+// would hide a typing error. Before the first list of pods every name may exist.
 bool is_unknown_pod(const ApiSources& sources, const VictimFilter& victim) {
   if (victim.pod.empty() || why_pods_unknown(sources)) return false;
   const state::SnapshotPtr snapshot = sources.services.hub.current();

@@ -33,7 +33,7 @@ struct InterferenceRequest {
   std::optional<Time> since, until;  // verdicts that stood in this time
   std::optional<verdict::Resource> resource;
   std::optional<verdict::Kind> kind;
-  State state = State::standing;  // default with a time and without a state: any
+  State state = State::standing;  // any, if a request has a time and no state
   std::size_t limit = 100;
 
   bool accepts(const verdict::Record& record) const;
@@ -47,7 +47,7 @@ struct MatrixRequest {
 
   VictimFilter victim;
   std::optional<verdict::Resource> resource;
-  std::size_t limit = 100;  // per resource: the pairs with the longest waits
+  std::size_t limit = 100;  // maximum number of pairs per resource, chosen by the longest waits
 };
 Result<MatrixRequest> parse_matrix_request(const http::Query& parameters);
 

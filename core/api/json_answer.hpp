@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helper functions of the data API. Includes Boost.JSON: for api_*.cpp only.
+// Helper functions of the data API. Includes Boost.JSON, so only .cpp files of core/api include it.
 #pragma once
 
 #include <boost/json.hpp>

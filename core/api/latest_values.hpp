@@ -21,7 +21,7 @@ struct LatestValue {
   Time time{};
 };
 using ValuesByMetric = std::map<std::string, LatestValue>;
-using LatestValues = std::unordered_map<std::uint64_t, ValuesByMetric>;  // by subject; 0 is the node
+using LatestValues = std::unordered_map<std::uint64_t, ValuesByMetric>;  // key: subject; 0 is the node
 
 // Returns the greatest age at which values of a metric's owner still describe the current state.
 using MaxAge = std::function<Duration(std::string_view owner)>;
@@ -29,7 +29,7 @@ using MaxAge = std::function<Duration(std::string_view owner)>;
 // Returns twice the current period of the plugin; a minute for an owner without ticks.
 MaxAge two_periods(const std::vector<host::PluginStatus>& plugins);
 
-// Returns the latest values without older ones and without histograms.
+// Returns the latest values that are at most max_age old, without histograms.
 LatestValues latest_values(const metric::Registry& registry, Time now, const MaxAge& max_age);
 
 }  // namespace koord::api

@@ -82,7 +82,7 @@ void MetricsPage::run() {
 
 std::shared_ptr<MetricsPage::Page> MetricsPage::render() const {
   auto page = std::make_shared<Page>();
-  // Reserves slightly more than the last page: growth by doubling would need twice the memory.
+  // Reserves slightly more than the size of the last page, because growth by doubling would need twice the memory.
   page->text.reserve(last_size_ + last_size_ / 16);
   try {
     render_(page->text);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// MetricsPage: renders the text of /metrics on its own thread, and shares it between all requests. So many scrapers,
-// including slow ones, need the memory of two pages and no time of the workers that run plugins. At most two pages
-// exist: a slow reader may still hold the previous page, all others get the newest one. The server's time limit for
-// writing limits the age of a page. Requests during a rendering get the page that is being rendered. Owner: the agent.
-// [any thread]
+// MetricsPage: renders the text of /metrics on its own thread, and shares it between all requests. Therefore any number
+// of scrapers, including slow ones, need only the memory of two pages, and no time of the workers that run plugins. At
+// most two pages exist, because a slow reader may still hold the previous page. All other readers get the newest page.
+// The server's time limit for writing limits the age of a page. Requests during a rendering get the page that is being
+// rendered. Owner: the agent. [any thread]
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +25,7 @@ class MetricsPage {
  public:
   struct Options {
     Duration period = std::chrono::seconds(1);
-    std::uint32_t renders = 2;  // per period; further requests get the newest page
+    std::uint32_t renders = 2;  // maximum number of renderings per period; further requests get the newest page
   };
   // Appends the page to `text`. Called on the page's thread.
   using Render = std::function<void(std::string& text)>;
@@ -37,7 +37,7 @@ class MetricsPage {
   MetricsPage(const MetricsPage&) = delete;
   MetricsPage& operator=(const MetricsPage&) = delete;
 
-  // Returns at once. `reply` is called once, on the page's thread.
+  // Returns immediately. `reply` is called once, on the page's thread.
   void answer(const http::Request& request, http::Reply reply);
 
   std::uint64_t rendered() const;
@@ -63,7 +63,7 @@ class MetricsPage {
   mutable std::mutex mutex_;  // protects the following members
   std::condition_variable changed_;
   std::vector<Waiting> waiting_;
-  std::vector<Time> renders_;  // within the last period
+  std::vector<Time> renders_;  // times of the renderings within the last period
   std::uint64_t rendered_ = 0;
   bool ending_ = false;
 
@@ -72,7 +72,7 @@ class MetricsPage {
   std::weak_ptr<Page> before_;
   std::size_t last_size_ = 0;
 
-  std::thread thread_;  // last member: it uses all others
+  std::thread thread_;  // the last member, because it uses all other members
 };
 
 }  // namespace koord::api

@@ -62,7 +62,7 @@ Result<void> check_target(const ApiSources& sources, const std::string& target) 
 
 http::Response get_modes(const ApiSources& sources, const http::Request&) {
   json::object answer{{"modes", modes_of(sources)}};
-  // Evictions are stopped by the brake, or the server accepts none.
+  // The capability is broken while the brake stops evictions, or while the API server accepts no evictions.
   const std::optional<service::Capability> evictions = sources.services.capabilities.find("eviction");
   if (evictions && evictions->state == service::CapabilityState::broken) answer["evictions"] = evictions->detail;
   return json_answer(answer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The health of one part of the agent: a line of /readyz.
+// The health of one part of the agent, which is one line of /readyz.
 #pragma once
 
 #include <string>

@@ -65,7 +65,7 @@ bool is_member(const http::LocalPeer& peer, gid_t group) {
   return peer.gid == group || std::find(peer.groups.begin(), peer.groups.end(), group) != peer.groups.end();
 }
 
-// Returns the program's name. Replaces all but printable ASCII by '?', so that it cannot forge a log line.
+// Returns the program's name. Replaces everything except printable ASCII by '?', so that it cannot forge a log line.
 std::string program_of(pid_t pid) {
   std::string name = read_file(proc_file(pid, "comm")).value_or("?");
   name = std::string(trim(name));
@@ -85,7 +85,7 @@ Error refused(const http::LocalPeer& peer, const std::string& why) {
 }
 
 Result<void> check_no_plugin(const http::LocalPeer& peer) {
-  if (peer.pid <= 0) return {};  // in another PID namespace: not a descendant of the agent
+  if (peer.pid <= 0) return {};  // in a different PID namespace, so not a descendant of the agent
   const Result<std::string> cgroups = read_file(proc_file(peer.pid, "cgroup"));
   if (!cgroups) return refused(peer, "has ended");
   if (const auto cgroup = cgroup_of_plugin(*cgroups))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OperatorAccess: decides which processes may use the data API's unix socket: those of root, of the agent's own user,
-// and of members of listen.socketGroup. A plugin's process is never admitted, whatever its user. [any thread]
+// OperatorAccess: decides which processes may use the data API's unix socket: processes of root, of the agent's own
+// user, and of members of listen.socketGroup. A plugin's process is never admitted, whatever its user. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class OperatorAccess {
 
   // Returns an error with the process and the reason, and logs it. A process belongs to a plugin if it has a plugin
   // user, is in a cgroup of plugins, or is a descendant of the agent. Checks twice that the process has not ended, so
-  // that the facts that are read by its id are not those of another process.
+  // that the facts that are read by its id do not belong to a different process.
   Result<void> admit(const http::LocalPeer& peer) const;
 
   http::UnixAccess unix_access() const {
@@ -48,7 +48,7 @@ class OperatorAccess {
 
 // Returns "operator uid 0 pid 123 (koordctl)", for records of changes through the API.
 std::string operator_name(const http::LocalPeer& peer);
-// The same for a request; "an operator" if it did not come over the unix socket.
+// Returns this text for the sender of a request; "an operator" if it did not come over the unix socket.
 std::string operator_name(const http::Request& request);
 
 }  // namespace koord::api

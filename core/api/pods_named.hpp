@@ -23,7 +23,7 @@ std::string several_pods_named(std::string_view title, const std::vector<const s
 // The first part of the state module's line in /readyz before the first list of pods; ": " and the reason follow.
 inline constexpr std::string_view kPodsUnknown = "pods are not known yet";
 
-// Returns why no list of pods has arrived yet, "" without a reason; nullopt if one has arrived.
+// Returns why no list of pods has arrived yet, "" if the reason is unknown; nullopt if a list has arrived.
 std::optional<std::string> why_pods_unknown(const ApiSources& sources);
 // Returns "pods are not known yet: REASON".
 std::string pods_unknown_because(const std::string& reason);

@@ -14,7 +14,7 @@
 
 namespace koord::api {
 
-// Fails if a parameter has another name.
+// Fails if a parameter has a name that is not in `known`.
 Result<void> check_names(const http::Query& parameters, const std::vector<std::string>& known);
 
 // Parses Unix seconds, or a time before now such as "10m". Returns nanoseconds of the wall clock.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TakeoverSource: values that another agent left on this node. Reads and writes files in the calling thread, one call
-// at a time. [any thread]
+// TakeoverSource: values that koordlet left on this node. Reads and writes files in the calling thread, one call at a
+// time. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct TakeoverReport {
   std::size_t read = 0;               // knobs that this node has
   std::size_t held = 0;               // omitted knobs, because strategies of this agent hold them
   bool are_pods_known = false;        // false: only classes and resctrl groups were compared
-  std::size_t pods_without_spec = 0;  // pods with known cgroups but unknown specs: their quotas were not compared
+  std::size_t pods_without_spec = 0;  // pods with known cgroups and unknown specs; their quotas were not compared
 };
 
 class TakeoverSource {
@@ -32,7 +32,8 @@ class TakeoverSource {
   virtual ~TakeoverSource() = default;
 
   virtual TakeoverReport list() const = 0;
-  // The same, and also sets each value to its base. Values that change meanwhile are reported with their new value.
+  // Returns the same report, and sets each value to its base. Values that change meanwhile are reported with their new
+  // value.
   virtual TakeoverReport apply() const = 0;
 };
 

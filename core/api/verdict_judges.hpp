@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The resources for which this node makes verdicts, the method, and the reason why others are missing. They are
-// capabilities with the names "verdict.cpu", "verdict.blkio", "verdict.memory" and "verdict.cache". A plugin reports
-// those that it judges; the detail begins with the method, as in "exact: run segments". [any thread]
+// The resources for which this node makes verdicts, the methods, and the reasons why other resources are missing. These
+// facts are in capabilities with the names "verdict.cpu", "verdict.blkio", "verdict.memory" and "verdict.cache". A
+// plugin reports the resources that it judges; the detail begins with the method, as in "exact: run segments". [any
+// thread]
 #pragma once
 
 #include <string>
@@ -21,7 +22,7 @@ inline constexpr std::string_view kJudge = "advisor-interference";
 std::vector<service::Capability> verdict_capabilities(const std::vector<service::Capability>& reported,
                                                       const std::vector<host::PluginStatus>& plugins);
 
-// Returns whether it is one of the four names.
+// Returns whether the name is one of the four names.
 bool is_verdict_capability(std::string_view name);
 
 // Returns the method at the start of a detail: "exact" for "exact: run segments"; "" if it begins with no method.

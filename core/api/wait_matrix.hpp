@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix of waits between containers: the latest values of the metric kWaitsFor. Each series has a victim as its
 // subject and names the culprit in a label. The metric is not on /metrics, because it has one series per pair. Includes
-// Boost.JSON: for api_*.cpp only.
+// Boost.JSON, so only .cpp files of core/api include it.
 #pragma once
 
 #include <boost/json.hpp>
