@@ -32,7 +32,7 @@ std::string agent_request(std::string_view stage, const wire::Checkpoint& about)
 std::string title_of(const wire::Checkpoint& about);
 
 // Reads an answer. A field with an invalid value makes the whole answer invalid. Fields that CRI does not have are
-// skipped: the agent writes them after the creation.
+// skipped, because the agent writes them after the creation.
 Result<HookAnswer> read_agent_answer(std::string_view json);
 
 }  // namespace koord::criproxy

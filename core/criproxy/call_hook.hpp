@@ -10,7 +10,7 @@
 
 namespace koord::criproxy {
 
-// Each function returns at once and calls `next` once, on any thread.
+// Each function returns immediately and calls `next` once, on any thread.
 class CallHook {
  public:
   virtual ~CallHook() = default;

@@ -32,8 +32,8 @@ struct Changes {
   std::optional<std::string> cgroup_parent;
   ResourceChanges resources;
   std::vector<std::pair<std::string, std::string>> envs;  // in the order of the variables
-  std::map<std::string, MountChange> mounts;              // by the path in the container
-  std::map<std::string, std::string> devices;             // permissions, "rwm", by path
+  std::map<std::string, MountChange> mounts;              // key: the path in the container
+  std::map<std::string, std::string> devices;             // key: path; value: permissions, "rwm"
 
   bool operator==(const Changes&) const = default;
   bool empty() const { return *this == Changes{}; }

@@ -4,9 +4,9 @@
 //
 //   FOLDER/pods/SANDBOX, FOLDER/containers/CONTAINER    "koord-cri-proxy 1 CRC32\n" and a wire::Checkpoint
 //
-// A damaged file is renamed to NAME.damaged and reported. The entry is then unknown, and requests for it pass without
-// hooks. Files are not synced to the disk, because they are not needed after a reboot: the pods have ended then. [any
-// thread]
+// A damaged file is renamed to NAME.damaged and reported. After that the entry is unknown, and requests for it pass
+// without hooks. Files are not synced to the disk, because they are not needed after a reboot, which ends all pods.
+// [any thread]
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace wire {
 class Checkpoint;
 }
 
-// A larger file is damaged: the annotations of a pod have at most 256 KiB.
+// A larger file is damaged, because the annotations of a pod have at most 256 KiB.
 inline constexpr std::size_t kMaxCheckpointBytes = 4u << 20;
 
 std::string checkpoint_text(const wire::Checkpoint& checkpoint);
@@ -43,7 +43,7 @@ class Checkpoints {
   ~Checkpoints();
 
   std::optional<wire::Checkpoint> find(Kind kind, const std::string& id) const;
-  // Stores the entry. Fails if the file cannot be written; the entry is then kept in memory.
+  // Stores the entry. Fails if the file cannot be written; in that case the entry is only kept in memory.
   Result<void> keep(Kind kind, const std::string& id, const wire::Checkpoint& checkpoint);
   void remove(Kind kind, const std::string& id);
   std::vector<std::string> ids(Kind kind) const;

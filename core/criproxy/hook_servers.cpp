@@ -44,7 +44,7 @@ struct HookServers::State {
   std::mutex mutex;
   std::optional<Steady::time_point> read;
   std::vector<HookServer> servers;
-  std::map<std::string, std::shared_ptr<Connection>, std::less<>> connections;  // by socket
+  std::map<std::string, std::shared_ptr<Connection>, std::less<>> connections;  // key: socket
   ProblemTracker files, answers;
 
   State(std::string dir, Duration limit, Counters& counts) : directory(std::move(dir)), wait(limit), counters(counts) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HookServers: asks the hook servers that a directory configures. The directory is read again at the first question
 // that comes more than a second after the last read. All servers with the stage are asked in the order of their files'
-// names. If two change one field, the later value is used. [any thread, may block]
+// names. If two servers change the same field, the value of the later server is used. [any thread, may block]
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ class HookServers {
   HookServers(std::string directory, Duration wait, Counters& counters);
   ~HookServers();
 
-  // Returns one answer for each server with changes. If a server does not answer, its failure policy decides: it is
-  // ignored, or the call is refused.
+  // Returns one answer for each server with changes. If a server does not answer, its failure policy decides whether
+  // the server is ignored or the call is refused.
   std::vector<HookAnswer> ask(std::string_view stage, const wire::Checkpoint& about);
 
  private:

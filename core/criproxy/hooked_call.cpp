@@ -46,7 +46,7 @@ struct CallRecord {
   Request update(const std::string& bytes);
   Request by_id(const std::string& bytes);
   Request unreadable();
-  // Returns all changes, those of hook servers first. Fails if a hook refuses the call.
+  // Returns all changes, the changes of hook servers first. Fails if a hook refuses the call.
   Result<std::vector<Changes>> ask(std::string_view stage);
   void remove();
 };
@@ -117,7 +117,7 @@ Request CallRecord::create(const std::string& bytes) {
   *about->mutable_resources() = config.linux_part().resources();
   const std::vector<Changes> changes = TRY(ask(stage_before(method)));
   for (const Changes& change : changes) merge(change, config);
-  // The kubelet sends the pod's original cgroup parent here. A hook may have moved the pod below another cgroup.
+  // The kubelet sends the pod's original cgroup parent here. A hook may have moved the pod below a different cgroup.
   const bool moved = !parent.empty() && request.has_sandbox_config() &&
                      request.sandbox_config().linux_part().cgroup_parent() != parent;
   if (moved) request.mutable_sandbox_config()->mutable_linux_part()->set_cgroup_parent(parent);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The listening socket of the proxy. systemd provides it (LISTEN_FDS) and keeps it while the proxy restarts. Else this
-// process makes it: it is bound under another name and then renamed. So clients always find a socket, and a new proxy
-// can replace a running one. The socket is never removed: a client that is refused tries again. [main thread]
+// process makes the socket, binds it under a different name and renames it. So clients always find a socket, and a new
+// proxy can replace a running one. The socket is never removed, because a client that is refused tries again. [main
+// thread]
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 //
 //   labels, annotations, unified  by key
 //   cgroup parent                 replaced, unless the change is empty
-//   numbers of resources          replaced, also by -1 (no limit) and 0
+//   numbers of resources          replaced, even by -1 (no limit) and 0
 //   cpusets                       replaced, unless the change is empty
 //   environment                   an existing variable gets the new value in its place (if several have this name, the
 //                                 last one, which is effective); others are appended

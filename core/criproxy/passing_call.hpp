@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PassingCall: one call of a CRI client, passed to the runtime as bytes, for any method and kind of stream. Metadata,
-// deadline, cancellation and the status with its details are passed, too. A call with a CallHook is unary: the hook
+// deadline, cancellation and the status with its details are passed, too. A call with a CallHook is unary, so the hook
 // gets its request and its response. The object owns itself and ends with the call. [threads of gRPC]
 #pragma once
 

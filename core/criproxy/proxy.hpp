@@ -31,7 +31,7 @@ class Proxy {
   // Makes one unary call to the runtime. Returns nullopt if it failed, or has not ended in time.
   std::optional<std::string> ask_runtime(const std::string& method, const std::string& request, Duration wait);
 
-  // Stops accepting calls, waits at most `wait` for running calls, and cancels the others.
+  // Stops accepting calls, waits at most `wait` for running calls, and cancels the calls that still run.
   void stop(Duration wait);
 
  private:

@@ -16,7 +16,7 @@ std::optional<Method> hooked_method(std::string_view path);
 std::string_view stage_before(Method method);
 std::string_view stage_after(Method method);
 
-// Returns whether the stage is one of sandboxes, such as PreRunPodSandbox.
+// Returns whether it is a stage of sandboxes, such as PreRunPodSandbox.
 bool is_pod_stage(std::string_view stage);
 
 }  // namespace koord::criproxy
