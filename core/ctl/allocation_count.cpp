@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared objects resolve malloc to the program's own one before the C library's, so their calls are counted, too.
+// Shared objects resolve malloc to the program's function before the C library's, so their calls are counted, too.
 #include "core/ctl/allocation_count.hpp"
 
 #include <atomic>

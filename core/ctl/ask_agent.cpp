@@ -8,7 +8,7 @@
 namespace koord::ctl {
 namespace {
 
-// Returns the text of {"error": "…"}, or the whole answer if it has another form.
+// Returns the text of {"error": "…"}, or the whole answer if it has a different form.
 std::string reason_of(const std::string& body) {
   if (const auto answer = read_json_object(body))
     if (const auto* text = answer->if_contains("error"); text && text->is_string())
@@ -16,7 +16,7 @@ std::string reason_of(const std::string& body) {
   return body;
 }
 
-// Returns the error with the socket named once: the client's error may already begin with it.
+// Returns the error with the socket named only once, because the client's error may already begin with it.
 Error no_answer(const std::string& socket, Error error) {
   const std::string named = "'" + socket + "': ";
   if (error.text.starts_with(named)) error.text.erase(0, named.size());

@@ -32,17 +32,17 @@ struct Invocation {
 struct Command {
   std::string_view name;  // one or two words
   std::string_view
-      arguments;  // "METRIC", "KIND [NAME]": the positional arguments; the options "argument", "argument-2"
+      arguments;  // positional arguments, such as "KIND [NAME]"; stored as the options "argument" and "argument-2"
   std::string_view summary;
   // Adds the command's own options.
   void (*describe)(po::options_description&);
-  // Success gives exit status 0. An error is printed and gives exit status 1.
+  // Runs the command. Success gives exit status 0. An error is printed and gives exit status 1.
   Result<void> (*run)(const Invocation&);
-  // The command needs no agent: --help does not list --socket.
+  // The command needs no agent, so --help does not list --socket.
   bool is_local = false;
   // Required options for the usage line, such as "--lang LANGUAGE".
   std::string_view needed_options = {};
-  // Accepts --output wide: more columns or lines.
+  // Accepts --output wide, which shows more columns or lines.
   bool has_wide = false;
 };
 
@@ -56,7 +56,7 @@ extern const Command kTop, kUi, kPods, kNode, kQuery, kPlugins, kFeatures, kCapa
 
 // Returns the agent's response to GET `target` if its status is 200; otherwise fails with its error text.
 Result<std::string> ask_agent(const Invocation& invocation, const std::string& target);
-// The same for POST, for requests that may take a while.
+// Returns the response to POST `target` in the same way. Waits up to 40 s, because such a request may take a while.
 Result<std::string> post_to_agent(const Invocation& invocation, const std::string& target);
 
 }  // namespace koord::ctl

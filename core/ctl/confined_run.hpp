@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConfinedRun: the confinement of `koordctl plugin run --confined`. It is the same as for a third-party plugin in an
 // agent, but without a cgroup: a separate user, Landlock, the system call filter, and the grants of
-// plugins.settings.ID, including those for files that the host reads and for endpoints that it scrapes. [one thread]
+// plugins.settings.ID, including the grants for files that the host reads and for endpoints that it scrapes. [one
+// thread]
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@ namespace koord::ctl {
 
 class ConfinedRun {
  public:
-  // Fails without root. Creates a state directory below the directory for temporary files.
+  // Fails if this process is not root. Creates a state directory below the directory for temporary files.
   static Result<std::unique_ptr<ConfinedRun>> make(const config::Config& config, const std::string& plugin_id,
                                                    const NodeRoots& roots);
   ~ConfinedRun();  // removes the state directory

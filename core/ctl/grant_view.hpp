@@ -20,7 +20,8 @@ struct GrantedService {
   std::string allows;
 };
 
-// Returns the services: first those that the manifest requires, then its optional ones, then those of its kinds.
+// Returns the services: first the required ones of the manifest, then its optional ones, then the services of its
+// kinds.
 std::vector<GrantedService> granted_services_of(const load::Manifest& manifest);
 
 // Returns one sentence; "unknown to this version" for a service that is not in the table.
@@ -41,13 +42,13 @@ std::vector<NeededSetting> needed_settings_of(const load::Manifest& manifest);
 std::string needed_settings_table(const load::Manifest& manifest);
 json::array needed_settings_json(const load::Manifest& manifest);
 
-// Returns grants as text: "capabilities CAP_BPF; network tcp, udp; files proc/*/io"; "" without grants. `grants`: those
-// of a plugin in /api/v1/plugins.
+// Returns grants as text: "capabilities CAP_BPF; network tcp, udp; files proc/*/io"; "" if there are no grants.
+// `grants`: the grants of a plugin in /api/v1/plugins.
 std::string granted_text(const json::value& grants);
 
 // The grants of one plugin on this node.
 struct GrantedHere {
-  std::string text;                         // granted_text(), "nothing", or the reason why they are unknown
+  std::string text;                         // granted_text(), "nothing", or why the grants are unknown
   json::value grants = nullptr;             // null: unknown
   json::value minimum_isolation = nullptr;  // plugins.minimumIsolation, a list; null: unknown
 };

@@ -90,7 +90,7 @@ std::string rest_of(const json::value& record) {
   return rest;
 }
 
-// Writes the title before the first line, and indents the others.
+// Writes the title before the first line, and indents the other lines.
 std::string under(std::string_view title, std::string_view lines) {
   std::string text;
   for (std::size_t end = 0; !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
@@ -142,7 +142,7 @@ std::string head_of_verdict(const json::value& record) {
   return head + "\n";
 }
 
-// Returns why no plugin judges; "" if one does.
+// Returns why no plugin judges; "" if a plugin does.
 std::string silence_of(const json::value& judge) {
   const std::string plugin = json_text(judge, "plugin"), gate = json_text(judge, "gate");
   const std::string state = json_text(judge, "state"), reason = json_text(judge, "reason");

@@ -10,7 +10,7 @@
 
 namespace koord::ctl {
 
-// Returns a block of lines for each verdict: felt, caused, not it, method. Without a verdict returns the reason:
+// Returns a block of lines for each verdict: felt, caused, not it, method. If there is no verdict, returns the reason:
 // nothing was found, or no plugin judges. `is_wide`: show all suspects, and the plugin and number of the verdict.
 Result<std::string> render_interference(const std::string& answer, bool is_wide);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the agent's JSON responses with functions like json_text(). A plugin may have written the texts, so their
-// control characters are replaced by '?'. Includes Boost.JSON: for command files only.
+// control characters are replaced by '?'. Includes Boost.JSON.
 #pragma once
 
 #include <boost/json.hpp>

@@ -86,7 +86,7 @@ void print_usage(std::ostream& out) {
   out << "\nkoordctl COMMAND --help lists the options of a command.\n";
 }
 
-// Returns whether the word is the first one of two-word commands: "plugin", "takeover".
+// Returns whether the word is the first word of two-word commands: "plugin", "takeover".
 bool is_group(std::string_view word) {
   const std::vector<const Command*> all = commands();
   return std::any_of(all.begin(), all.end(),
@@ -131,7 +131,7 @@ Result<po::variables_map> parse(const Command& command, const std::vector<std::s
   return values;
 }
 
-// Prints the error, without control characters: a plugin may have written it.
+// Prints the error, without control characters, because a plugin may have written it.
 int complain(std::string text, int status) {
   replace_control_characters(text, "\n");
   std::cerr << "koordctl: " << text << "\n";
@@ -202,7 +202,7 @@ std::size_t words_of(std::string_view name, const std::vector<std::string>& argu
   return words;
 }
 
-// Prints an error with the unknown command and the most similar known one.
+// Prints an error with the unknown command and the most similar known command.
 int complain_of_unknown(const std::string& words, const std::string& help) {
   std::vector<std::string> known;
   for (const Command* command : commands()) known.emplace_back(command->name);

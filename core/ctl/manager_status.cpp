@@ -93,7 +93,7 @@ void ask_replica(const kube::LeasePlace& place, std::uint16_t port, const Cluste
   if (ready && !ready->ok()) replica.problems.push_back(first_line_of(ready->body));
 }
 
-// Returns why no replica leads by this Lease; empty: one leads, or the Lease does not state it.
+// Returns why no replica leads by this Lease; empty: a replica leads, or the Lease does not show it.
 std::string reason_without_leader(const kube::LeaseState& lease, std::int64_t now_ns) {
   if (lease.holder.empty()) return "the Lease has no holder";
   const Result<std::int64_t> renewed = parse_timestamp(lease.renewed);

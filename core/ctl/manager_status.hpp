@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ManagerStatus: the leader and the replicas of koord-manager, from its Lease, its pods, and their /metrics and /readyz
-// through the API server's proxy. Answers of all of them are checked and bounded. [any thread]
+// through the API server's proxy. All their answers are checked and bounded. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,30 @@ namespace koord::ctl {
 struct ManagerReplica {
   std::string pod, node, address;
   bool is_ready = false;
-  std::optional<bool> leads;                   // as its metrics say; nothing: they are unknown
-  std::map<std::string, std::uint64_t> nodes;  // by freshness, without zeros
-  std::uint64_t failed = 0;                    // writes
-  std::uint64_t contested = 0;                 // objects
+  std::optional<bool> leads;                   // from its metrics; nullopt: they are unknown
+  std::map<std::string, std::uint64_t> nodes;  // number of nodes by freshness, without zeros
+  std::uint64_t failed = 0;                    // number of failed writes
+  std::uint64_t contested = 0;                 // number of contested objects
   std::vector<std::string> problems;
 };
 
 struct ManagerStatus {
   kube::LeasePlace place;
   kube::LeaseState lease;
-  std::vector<ManagerReplica> replicas;  // by pod
-  std::string problem;                   // with the list of pods
-  std::string no_leader;                 // why no replica leads; empty: one leads
+  std::vector<ManagerReplica> replicas;  // sorted by pod
+  std::string problem;                   // problem with the list of pods
+  std::string no_leader;                 // why no replica leads; empty: a replica leads
 };
 
 // Answers GET of a path of the API server.
 using ClusterGet = std::function<Result<kube::Reply>(const std::string& target)>;
 
-// An error: the Lease cannot be read. `metrics_port`: of the pods. `now_ns`: Unix time of this machine, to judge
-// whether the Lease has expired.
+// Fails if the Lease cannot be read. `metrics_port`: the port of the replicas' metrics. `now_ns`: Unix time of this
+// machine, to judge whether the Lease has expired.
 Result<ManagerStatus> read_manager_status(const kube::LeasePlace& place, std::uint16_t metrics_port,
                                           std::int64_t now_ns, const ClusterGet& get);
 
-// Takes what a replica's /metrics has. An error names the line.
+// Reads a replica's /metrics into `replica`. An error names the line.
 Result<void> read_manager_metrics(std::string_view page, ManagerReplica& replica);
 
 std::string render_manager_status(const ManagerStatus& status);

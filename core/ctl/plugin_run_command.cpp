@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl plugin run: runs a plugin without an agent, on this machine or on the recording of another one.
+// koordctl plugin run: runs a plugin without an agent, on this machine or on the recording of a different machine.
 #include <memory>
 
 #include "core/base/file.hpp"

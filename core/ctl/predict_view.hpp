@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats the output of `koordctl predict`: a table of predictions with their accuracy, and one of resources that could
-// be lent.
+// Formats the output of `koordctl predict`: a table of predictions with their accuracy, and a table of resources that
+// could be lent.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 
 namespace koord::ctl {
 
-// Returns tables of metrics, proposals and adjustments (without empty ones), and then a summary of the calls.
+// Returns tables of metrics, proposals and adjustments (without empty tables), and after them a summary of the calls.
 std::string tables_of(const workshop::RunReport& report);
 std::string json_of(const workshop::RunReport& report);
 // Returns the calls as JSON in the Trace Event Format, one row for each class. Source: "Trace Event Format", the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl sql: runs a SELECT on the file of the metric cache, read-only, also while the agent does not run.
+// koordctl sql: runs a SELECT on the file of the metric cache, read-only, even while the agent does not run.
 #include "core/ctl/command.hpp"
 #include "core/ctl/table.hpp"
 #include "core/store/sql.hpp"

@@ -16,7 +16,7 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // Adds a row with one cell per column. Missing cells are empty, surplus ones are dropped. Control characters and
+  // Adds a row with one cell per column. Missing cells are empty, surplus cells are dropped. Control characters and
   // invalid UTF-8 are replaced by '?'.
   void add(std::vector<std::string> cells);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl takeover koordlet: sets values that koordlet left in cgroups and resctrl to those that follow from the pods'
-// specs.
+// koordctl takeover koordlet: sets values that koordlet left in cgroups and resctrl to the values that follow from the
+// pods' specs.
 #include "core/ctl/command.hpp"
 #include "core/ctl/takeover_view.hpp"
 

@@ -37,7 +37,7 @@ Table takeover_table(const json::array& leftovers, bool is_dry_run) {
   return table;
 }
 
-// Returns a text with the number of pods without a known spec: their quotas could not be compared.
+// Returns a text with the number of pods without a known spec. Their quotas could not be compared.
 std::string uncompared_quotas(const json::value& answer) {
   const std::int64_t pods = takeover_count(answer, "podsWithoutSpec");
   if (pods == 0) return "";

@@ -78,17 +78,18 @@ class CursesTerminal : public Terminal {
     ::wrefresh(stdscr);
   }
 
-  // Polls the input itself, because wget_wch() returns at once, again and again, if the terminal is gone.
+  // Polls the input itself, because wget_wch() returns immediately, again and again, if the terminal is gone.
   int read_key(int timeout_ms) override {
     pollfd input{STDIN_FILENO, POLLIN, 0};
     const int ready = ::poll(&input, 1, timeout_ms);
     if (ready > 0 && (input.revents & POLLIN) == 0) return kKeyClosed;
-    // Called after a timeout, too: ncurses may have buffered keys or the new screen size.
+    // Called after a timeout, too, because ncurses may have buffered keys or the new screen size.
     wint_t code = 0;
     const int kind = ::wget_wch(stdscr, &code);
     if (kind != ERR) empty_reads_ = 0;
     if (kind != ERR) return key_of(code, kind == KEY_CODE_YES);
-    // No key: a signal came, or a part of a key. If the input is always readable but empty, the terminal is closed.
+    // There is no key, because a signal or only a part of a key came. If the input is always readable but empty, the
+    // terminal is closed.
     if (ready > 0 && ++empty_reads_ > kMostEmptyReads) return kKeyClosed;
     return 0;
   }

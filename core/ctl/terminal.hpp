@@ -20,7 +20,7 @@ class Terminal {
   virtual std::size_t lines() const = 0;
   virtual void show(const ScreenText& text) = 0;
 
-  // Waits for a key until the timeout or a signal. Returns 0 without a key.
+  // Waits for a key until the timeout or a signal. Returns 0 if no key came.
   virtual int read_key(int timeout_ms) = 0;
 };
 

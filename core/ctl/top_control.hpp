@@ -34,13 +34,13 @@ struct ScreenText {
 
 class TopControl {
  public:
-  // Shows rows in this order. `shows_idle`: also idle rows.
+  // Shows rows in this order. `shows_idle`: idle rows are shown, too.
   TopControl(TopOrder order, bool shows_idle, std::size_t limit)
       : order_(order), shows_idle_(shows_idle), limit_(limit) {}
 
-  // Sets new values. While the screen is paused they are ignored, except for the first ones.
+  // Sets new values. While the screen is paused, new values are ignored, except for the first values.
   void update(TopView view);
-  // Called when the agent did not answer: the screen shows the last values and the reason.
+  // Called when the agent did not answer. The screen shows the last values and the reason.
   void fail(std::string reason) { problem_ = std::move(reason); }
   // Sets the text about detail_of().
   void update_detail(std::string text) { detail_text_ = std::move(text); }
@@ -70,7 +70,7 @@ class TopControl {
   std::string problem_;
   std::string filter_;
   bool edits_filter_ = false, is_paused_ = false;
-  std::string selected_;  // name of the selected row; empty or missing: the row at selected_index_
+  std::string selected_;  // name of the selected row; if there is no such row: the row at selected_index_
   std::size_t selected_index_ = 0;
   std::optional<TopRow> detail_;
   std::string detail_text_;

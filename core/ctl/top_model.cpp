@@ -45,8 +45,8 @@ void add_pod(const json::value& pod, std::vector<TopRow>& rows) {
   }
 }
 
-// Adds verdicts by the victim's name. A pod shows that of its first container with one. Verdicts of third-party plugins
-// are omitted.
+// Adds verdicts by the victim's name. A pod shows the verdict of its first container that has one. Verdicts of
+// third-party plugins are omitted.
 void add_verdicts(const json::value& answer, std::vector<TopRow>& rows) {
   for (const json::value& verdict : json_list(answer, "verdicts")) {
     if (json_text(verdict, "origin") == "third-party") continue;  // its text and values may be wrong

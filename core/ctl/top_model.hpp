@@ -49,7 +49,7 @@ bool folds_idle_rows(TopOrder order);
 // Parses the responses of /api/v1/node, /api/v1/pods and /api/v1/interference. `verdicts`: empty if the agent has none.
 Result<TopView> parse_top(const std::string& node, const std::string& pods, const std::string& verdicts = {});
 
-// Returns how much a row is held up: 2 and more with a verdict about other containers, 1 and more with a verdict about
+// Returns how much a row is held up: 2 or more with a verdict about other containers, 1 or more with a verdict about
 // itself. The fraction is the largest of throttled, stalled, and the p95 wait as a share of 100 ms. nullopt: all values
 // are unknown.
 std::optional<double> harm_of(const TopRow& row);

@@ -38,7 +38,7 @@ std::string detail_about(const Invocation& invocation, const TopRow& row) {
          "\n" + text_of("/api/v1/why?pod=" + name, render_why);
 }
 
-// Waits for the agent's responses in another thread, so that keys work meanwhile.
+// Waits for the agent's responses in a separate thread, so that keys work meanwhile.
 class TopRequests {
  public:
   TopRequests(const Invocation& invocation, FetchTop fetch) : invocation_(invocation), fetch_(fetch) {

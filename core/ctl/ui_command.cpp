@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// koordctl ui: shows the node, its pods and their interference on a page in the browser. koordctl proxy-stdio: its part
-// that runs in a pod.
+// koordctl ui: shows the node, its pods and their interference on a page in the browser. koordctl proxy-stdio: the part
+// of koordctl ui that runs in a pod.
 #include <unistd.h>
 
 #include <csignal>
