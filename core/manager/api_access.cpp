@@ -66,7 +66,8 @@ ApiAccess::ApiAccess(Parts parts, const kube::ConnectionConfig& api_server, Dura
               .on_health = [this](const kube::Health& health) { watch_problem_ = health.problem; },
               .on_confirmed = {}}) {}
 
-// Invalid settings are ignored: the last valid ones stay in use. Existing connections are judged by the new settings.
+// Invalid settings are ignored, so the last valid settings stay in use. The new settings apply to existing connections,
+// too.
 void ApiAccess::take_config_map(const kube::Objects& objects) {
   retry_.reset();
   settings_problem_.clear();

@@ -64,7 +64,7 @@ class ApiAccess {
   bool is_known_ = false;  // the ConfigMap has been read, or is known to be missing or invalid
   Counters counters_;
   std::string watch_problem_, settings_problem_;
-  Backoff retries_{std::chrono::seconds(1), std::chrono::minutes(1), random_seed()};  // for unusable settings
+  Backoff retries_{std::chrono::seconds(1), std::chrono::minutes(1), random_seed()};  // after unusable settings
   std::unique_ptr<event::Timer> retry_;
   log::RateLimit audit_lines_{100, std::chrono::minutes(1)}, limited_lines_{10, std::chrono::minutes(1)};
   kube::ListWatch watch_;

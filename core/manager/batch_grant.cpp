@@ -7,8 +7,8 @@
 namespace koord::manager {
 namespace {
 
-// Older reports within this fraction of the window for grants are merged into one sample. So a node needs as much
-// memory whether it reports every second or every minute.
+// Older reports within this fraction of the window for grants are merged into one sample. So a node needs the same
+// memory, whether it reports every second or every minute.
 constexpr int kPartsOfWindow = 10;
 
 using Do = BatchGrant::Decision::Do;

@@ -117,8 +117,8 @@ void BatchNodes::remove_pod(Time now, const std::string& name) {
   node_of_pod_.erase(known);
 }
 
-// Returns whether the report is at most `stale_periods` reporting periods old. A time in the future is not evidence of
-// a recent report.
+// Returns whether the report is not older than `stale_periods` reporting periods. A time in the future is not evidence
+// of a recent report.
 bool BatchNodes::is_recent(const One& one, std::int64_t wall_ns) {
   const std::int64_t longest = (one.rules.report * one.rules.stale_periods).count();
   const std::optional<std::int64_t> at = one.usage ? one.usage->update_ns : std::nullopt;
@@ -209,7 +209,7 @@ void BatchNodes::ended(Time now, const std::string& node, bool done, std::uint64
     one.not_before = now + kRetry;
     return;
   }
-  // A watch event may have arrived before the response, perhaps with a newer change by another program.
+  // A watch event may have arrived before the response, perhaps with a newer change by a different program.
   const bool has_newer = version != 0 && version < one.version;
   one.version = std::max(one.version, version);
   for (const Offer& offer : offers) {

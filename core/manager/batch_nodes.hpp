@@ -50,13 +50,13 @@ class BatchNodes {
     std::string node;
     std::string body;  // merge patch of the status
   };
-  // Returns the next patch and marks it as running. Patches of different nodes may run at once.
+  // Returns the next patch and marks it as running. Patches of different nodes may run at the same time.
   std::optional<Patch> next(Time now);
   // `version`: the version of the patched Node, as in take_node().
   void ended(Time now, const std::string& node, bool done, std::uint64_t version = 0);
   // Measures the silence of nodes from now on. Called when this replica begins to lead, or can read reports again.
   void restart(Time now, std::int64_t wall_ns);
-  // Called when this replica no longer leads: the new leader may change what this replica wrote.
+  // Called when this replica no longer leads. After that, the new leader may change what this replica wrote.
   void forget_writes();
 
   struct Counts {
@@ -74,7 +74,7 @@ class BatchNodes {
     explicit Pair(Time now) : grant(now) {}
 
     BatchGrant grant;
-    std::optional<CpuMemory> published;  // in the Node now
+    std::optional<CpuMemory> published;  // amount in the Node now
     std::optional<CpuMemory> wanted;     // the amount that we wrote last
     bool was_written = false;
   };
@@ -93,7 +93,7 @@ class BatchNodes {
     Pair batch, mid;
     std::uint64_t version = 0;
     bool running = false;
-    std::vector<Offer> offers;  // in the running patch
+    std::vector<Offer> offers;  // offers in the running patch
     Time not_before = Time::min();
   };
 

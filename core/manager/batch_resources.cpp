@@ -127,7 +127,7 @@ NodeSize node_size(const state::Node& node, std::vector<std::string>& problems) 
 }
 
 Demand demand_of(const std::map<std::string, PodFacts, std::less<>>& pods, const NodeUsage& usage) {
-  // Ordered: with names that collide in a hash table, a report could stop the loop.
+  // An ordered map, because in a hash table a report with colliding names could stop the loop.
   std::map<std::string_view, PodUse> reported;
   for (std::size_t i = 0; i < usage.pods.size(); ++i) reported.emplace(usage.pods[i].name, usage.pods[i]);
   Demand demand;

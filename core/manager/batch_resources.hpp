@@ -19,7 +19,7 @@ namespace koord::manager {
 // The amounts of a node that do not depend on its load.
 struct NodeSize {
   CpuMemory capacity;
-  CpuMemory reserved;        // for the system: the larger of the kubelet's and the annotation's value
+  CpuMemory reserved;        // reserved for the system: the larger of the kubelet's and the annotation's value
   double normalization = 1;  // factor for batch CPU if the node's CPUs are faster than the cluster's reference
 
   bool operator==(const NodeSize&) const = default;
@@ -28,8 +28,8 @@ struct NodeSize {
 // Adds a problem for an invalid annotation, and ignores the annotation.
 NodeSize node_size(const state::Node& node, std::vector<std::string>& problems);
 
-// Sums over the pods with priority over batch. The pod list and the report may differ: a pod may lack a report, and a
-// report may have pods that no longer exist.
+// Sums over the pods with priority over batch. The pod list and the report may differ, because a pod may lack a report,
+// and a report may have pods that no longer exist.
 struct Demand {
   CpuMemory used, requested, most_of_both;
 };

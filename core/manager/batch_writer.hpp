@@ -24,10 +24,10 @@ class BatchWriter {
 
   // Sends the patches that are due. Call it after each change, and periodically.
   void run();
-  // Cancels the running patches: this replica no longer leads.
+  // Cancels the running patches. Called when this replica no longer leads.
   void cancel();
 
-  const std::string& problem() const { return problem_; }  // of the last failure; empty once a patch has succeeded
+  const std::string& problem() const { return problem_; }  // of the last failure; empty after a success
 
  private:
   void take(const std::string& node, const Result<kube::Reply>& reply);

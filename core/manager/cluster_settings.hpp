@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ClusterSettings: reads all documents of the ConfigMap slo-controller-config. It keeps the last valid document of each
-// key, and reports problems with invalid ones, also as Events of the ConfigMap. Pure. [one thread]
+// key, and reports problems with invalid documents, including as Events of the ConfigMap. Pure. [one thread]
 #pragma once
 
 #include <string>

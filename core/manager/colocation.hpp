@@ -16,15 +16,15 @@
 
 namespace koord::manager {
 
-// The amount that is subtracted from the capacity for all pods except batch and free ones.
+// The amount that is subtracted from the capacity for all pods except batch and free pods.
 enum class Policy : std::uint8_t { usage, request, max_usage_request };
 
 struct ResourceShare {
-  std::int64_t reclaim_percent = 0;  // of the capacity: may be used in total
+  std::int64_t reclaim_percent = 0;  // share of the capacity that may be used in total
   Policy policy = Policy::usage;
-  std::int64_t mid_percent = 100;             // of the capacity: limit for mid
-  std::optional<std::int64_t> batch_percent;  // of the capacity: limit for batch; nullopt: no limit
-  std::int64_t mid_static_percent = 0;        // of the capacity: fixed amount for mid; 0: by unused resources
+  std::int64_t mid_percent = 100;             // share of the capacity: limit for mid
+  std::optional<std::int64_t> batch_percent;  // share of the capacity: limit for batch; nullopt: no limit
+  std::int64_t mid_static_percent = 0;        // fixed share of the capacity for mid; 0: mid gets unused resources
 
   bool operator==(const ResourceShare&) const = default;
 };
@@ -35,7 +35,7 @@ struct Colocation {
   ResourceShare memory{.reclaim_percent = 65, .batch_percent = std::nullopt};
   std::int64_t mid_unallocated_percent = 0;
   Duration aggregate = std::chrono::minutes(5);  // window of the averages
-  Duration report = std::chrono::minutes(1);     // between two reports
+  Duration report = std::chrono::minutes(1);     // time between two reports
   std::vector<std::string> aggregate_durations = {"5m0s", "10m0s", "30m0s"};
   std::string memory_policy = "usageWithoutPageCache";
   Duration degrade = std::chrono::minutes(15);      // an older report is ignored
@@ -53,8 +53,8 @@ struct NodeColocation {
 
 class ColocationSettings {
  public:
-  // Reads the document. An empty document means that it is missing: the defaults are used. Returns the reason if it is
-  // invalid; then the settings do not change.
+  // Reads the document. An empty document means that it is missing, so the defaults are used. Returns the reason if it
+  // is invalid; in that case the settings do not change.
   std::string take(std::string_view document);
 
   // Returns the settings of a node. An invalid annotation or label is reported as a problem, and ignored.

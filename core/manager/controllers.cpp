@@ -17,7 +17,7 @@ namespace koord::manager {
 namespace {
 
 constexpr Duration kTick = std::chrono::seconds(1);
-// The window of a report that came directly: the values are means over the agent's report.direct.window, which the
+// The window of a report that came directly. Its values are means over the agent's report.direct.window, which the
 // report does not state. This is the default of that option. If the agent uses a longer window, more reports are
 // averaged than necessary.
 constexpr Duration kDirectWindow = std::chrono::seconds(10);
@@ -322,11 +322,11 @@ struct Controllers::State {
   bool has_reports_ = false;  // NodeMetrics are listed and up to date
   ClusterSettings settings_;
   std::map<std::string, state::Node> nodes_;
-  std::map<std::string, std::int64_t> direct_reports_;        // by node: time of its newest direct report, by its clock
+  std::map<std::string, std::int64_t> direct_reports_;        // key: node; time of its newest report, by its clock
   std::set<std::string> vanished_;                            // nodes with objects that are still wanted
-  std::map<std::string, std::string> problems_;               // by subject
+  std::map<std::string, std::string> problems_;               // key: subject
   std::set<std::string, std::less<>> listed_;                 // kinds
-  std::map<std::string, std::uint64_t> reported_overwrites_;  // by kind
+  std::map<std::string, std::uint64_t> reported_overwrites_;  // key: kind
   std::unique_ptr<PerNodeObjects> slos_, metrics_;
   std::unique_ptr<BatchNodes> batch_;
   std::unique_ptr<ObjectWriter> slo_writer_, metric_writer_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Controllers: watches Nodes, Pods, NodeMetrics, NodeSLOs and the ConfigMap slo-controller-config. While this replica
 // leads, it writes the changes that the pure parts of this folder decide. A standby watches them, too, so it can take
-// over at once. [loop thread]
+// over immediately. [loop thread]
 #pragma once
 
 #include <functional>
@@ -57,7 +57,7 @@ class Controllers {
   };
   struct Status {
     std::vector<Watch> watches;
-    std::vector<std::string> problems;     // with settings, nodes and writes, one line each
+    std::vector<std::string> problems;     // problems with settings, nodes and writes, one line each
     std::vector<std::string> rejected;     // keys of the ConfigMap with an invalid document
     const PerNodeObjects* slos = nullptr;  // null: this controller is off
     const PerNodeObjects* metrics = nullptr;

@@ -8,8 +8,8 @@
 namespace koord::manager {
 namespace {
 
-// A longer duration in the record is a mistake of another program, or an attempt to keep the lease permanently. It is
-// treated as this one.
+// A longer duration in the record is a mistake of a different program, or an attempt to keep the lease permanently. It
+// is treated as this duration.
 constexpr Duration kLongestLease = std::chrono::minutes(5);
 
 // The duration that a holder writes when it releases the lease, the same as client-go's.
@@ -20,11 +20,11 @@ constexpr Duration kGivenUp = std::chrono::seconds(1);
 Election::Election(std::string identity, const LeaseTiming& timing, Time now, std::uint64_t seed)
     : identity_(std::move(identity)), timing_(timing), random_(seed), due_(now) {}
 
-// Returns whether the holder itself has released the lease, after it stopped to lead. The short duration shows this. If
-// another client has cleared the holder, the holder may not know it yet and still lead.
+// Returns whether the holder itself has released the lease, after it stopped leading. The short duration shows this. If
+// a different client has cleared the holder, the holder may not know this yet and still lead.
 bool Election::is_given_up() const { return known_ && known_->holder.empty() && known_->duration <= kGivenUp; }
 
-// Returns when the lease may be taken from another replica.
+// Returns when the lease may be taken from a different replica.
 Time Election::free_at() const {
   const Duration of_holder = std::min(known_->duration, kLongestLease);
   return later(seen_, std::max(timing_.lease, of_holder));
@@ -80,7 +80,7 @@ Election::Step Election::next(Time now, std::int64_t wall_ns) {
   return begin(Step::Do::write, now, claim(wall_ns));
 }
 
-// `now` is the time of the response, not of the request: the record may have changed in between.
+// `now` is the time of the response, not of the request, because the record may have changed in between.
 void Election::observe(Time now, LeaseRecord record) {
   const bool changed = !known_ || known_->resource_version != record.resource_version ||
                        known_->holder != record.holder || known_->renewed != record.renewed;

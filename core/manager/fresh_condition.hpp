@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The condition Fresh in the status of a report. Only the server sets it: a Fresh condition from a client is removed.
-// No I/O. [any thread]
+// The condition Fresh in the status of a report. Only the server sets it, so a Fresh condition from a client is
+// removed. No I/O. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ Result<std::string> with_fresh_condition(std::string_view status, std::optional<
                                          std::int64_t now_seconds);
 
 // Returns the status that a client sent, with Fresh=True. `sent` is JSON that the server has checked and written.
-// `before`: the status that it replaces, or "". If that one had Fresh=True, the condition keeps its time. An empty
+// `before`: the status that it replaces, or "". If that status had Fresh=True, the condition keeps its time. An empty
 // status is returned unchanged.
 std::string with_report_fresh(std::string sent, std::string_view before, std::int64_t now_seconds);
 

@@ -23,7 +23,7 @@ namespace json = boost::json;
 // Interval between checks of the slice, and the delay before a retry after a failure.
 constexpr Duration kSlicePeriod = std::chrono::seconds(10);
 constexpr Duration kSliceRetry = std::chrono::seconds(1);
-constexpr std::size_t kMaxFinalizers = 200;  // in bytes: limit for their names in a message
+constexpr std::size_t kMaxFinalizers = 200;  // limit in bytes for their names in a message
 
 bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
 
@@ -101,7 +101,7 @@ Result<kube::Call> delete_call(const std::string& target, std::string_view objec
   return call;
 }
 
-// Returns why an object of the other IP family still exists; "" if it is not being deleted yet.
+// Returns why an object of the other IP family still exists; "" if its deletion has not begun.
 std::string held_because(std::string_view text) {
   const Result<json::object> object = read_json_object(text);
   if (!object) return {};
@@ -208,7 +208,7 @@ void LeaderSlice::write(const Object& object) {
       });
 }
 
-// Deletes the object and writes a new one. In between, the Service has no endpoint.
+// Deletes the object and writes a new object. In between, the Service has no endpoint.
 void LeaderSlice::replace(const Object& object, std::string_view outdated) {
   if (std::string why = held_because(outdated); !why.empty()) {
     problem_ = std::string(object.kind) + ": " + why;

@@ -36,8 +36,8 @@ struct LeaderEndpoint {
 Result<LeaderEndpoint> parse_endpoint(std::string_view address);
 // Returns the EndpointSlice as a new object.
 std::string slice_json(const LeaderEndpoint& leader);
-// Returns whether the slice has the other IP family. It must be replaced then, because the address type of a slice
-// cannot change.
+// Returns whether the slice has the other IP family. In that case it must be replaced, because the address type of a
+// slice cannot change.
 bool has_other_addresses(std::string_view slice, const LeaderEndpoint& leader);
 // Returns the slice with this endpoint; nullopt if it needs no change.
 Result<std::optional<std::string>> slice_with(std::string_view newest, const LeaderEndpoint& leader);
@@ -54,7 +54,7 @@ class LeaderSlice {
   LeaderSlice& operator=(const LeaderSlice&) = delete;
 
   void lead(bool leads);
-  const std::string& problem() const { return problem_; }  // of the last write while this replica leads; empty: none
+  const std::string& problem() const { return problem_; }  // of the last write while leading; empty: none
 
  private:
   struct Object;
@@ -70,8 +70,8 @@ class LeaderSlice {
   const LeaderEndpoint leader_;
   const std::function<bool()> leads_;
   std::string problem_;
-  Backoff held_{std::chrono::seconds(1), std::chrono::seconds(10), random_seed()};  // while finalizers block
-  bool has_replaced_ = false;  // since the last write that succeeded
+  Backoff held_{std::chrono::seconds(1), std::chrono::seconds(10), random_seed()};  // used while finalizers block
+  bool has_replaced_ = false;  // an object was replaced since the last write that succeeded
   std::unique_ptr<event::Timer> timer_;
   kube::Client::PendingPtr pending_;
 };

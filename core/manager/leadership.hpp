@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leadership: takes part in leader election (election.hpp) with a client of the API server. Use a separate client: a
-// request that waits behind others can lose the leadership. [loop thread]
+// Leadership: takes part in leader election (election.hpp) with a client of the API server. Use a separate client,
+// because a request that waits for others can lose the leadership. [loop thread]
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,8 @@ class Leadership {
     std::string identity;
     LeaseTiming timing = {};
     std::shared_ptr<LeaderTime> time = std::make_shared<LeaderTime>();
-    // Returns the LeaseRecord::versions to write, from those in the lease. If it is empty, they do not change.
+    // Returns the LeaseRecord::versions to write, computed from the versions in the lease. If the function is empty,
+    // the versions do not change.
     std::function<std::uint64_t(std::uint64_t in_lease)> reserve = {};
     // `versions` are stored in the lease, and this replica holds it. Called before on_change(true).
     std::function<void(std::uint64_t versions)> on_reserved = {};

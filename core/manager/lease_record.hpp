@@ -16,7 +16,7 @@ namespace koord::manager {
 struct LeaseRecord : kube::LeaseState {
   std::uint64_t versions = 0;  // upper bound of the resource versions so far (version_marks.hpp); 0: unknown
   std::string resource_version;
-  std::string object;  // the whole object as JSON; empty: it does not exist yet
+  std::string object;  // the whole object as JSON; empty: the object does not exist
 
   bool operator==(const LeaseRecord&) const = default;
 };
@@ -27,8 +27,8 @@ Result<LeaseRecord> parse_lease(std::string_view object);
 // The annotation with LeaseRecord::versions.
 inline constexpr std::string_view kVersionsAnnotation = "metrics.koordetector.sh/versions";
 
-// Returns the object to create, or to replace the one that `record` was read from. Only the annotation and the members
-// of LeaseRecord change in its spec and metadata.
+// Returns the object to create, or to replace the object that `record` was read from. Only the annotation and the
+// members of LeaseRecord change in its spec and metadata.
 Result<std::string> lease_json(const kube::LeasePlace& place, const LeaseRecord& record);
 
 // Returns a time in the format of Leases: "2026-01-02T03:04:05.678000Z".

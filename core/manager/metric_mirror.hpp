@@ -40,11 +40,11 @@ class MetricMirror {
   // Called when an agent has reported to this replica.
   void report(const std::string& node, std::string_view status);
   void forget(const std::string& node);
-  // Cancels the writes in flight: this replica no longer leads.
+  // Cancels the writes in flight. Called when this replica no longer leads.
   void end();
 
   const Counts& counts() const { return counts_; }
-  const std::string& problem() const { return problem_; }  // of the last failed write; empty after a successful write
+  const std::string& problem() const { return problem_; }  // of the last failed write; empty after a success
 
  private:
   void run();

@@ -31,8 +31,8 @@ class MetricServer {
  public:
   struct Parts {
     event::Loop& loop;
-    event::WorkerPool& workers;       // for clients of the API server
-    event::WorkerPool& http_workers;  // for responses; both this pool and the clock outlive the server
+    event::WorkerPool& workers;       // runs clients of the API server
+    event::WorkerPool& http_workers;  // runs responses; both this pool and the clock outlive the server
     const Clock& clock;
     kube::Client& client;
     const kube::ConnectionConfig& api_server;
@@ -68,7 +68,7 @@ class MetricServer {
     const aggregated::ApiCounters& api;
     const ApiAccess::Counters& access;
     std::uint64_t standby = 0;  // requests refused because this replica does not lead
-    std::size_t stale = 0;      // objects without a current report
+    std::size_t stale = 0;      // number of objects without a current report
     std::optional<MetricMirror::Counts> mirrored = std::nullopt;
   };
   Status status() const;
@@ -82,7 +82,7 @@ class MetricServer {
 
   const Parts parts_;
   const std::shared_ptr<http::TlsServer> tls_;
-  kube::Client mirror_client_;                   // separate: slow mirror writes must not delay other requests
+  kube::Client mirror_client_;                   // separate, because slow mirror writes must not delay other requests
   const std::shared_ptr<ServedMetrics> served_;  // requests in progress also hold a reference
   ReportedNodes reported_;
   ApiAccess access_;

@@ -63,7 +63,7 @@ std::size_t MirrorPlan::take_tokens(Time now) {
 
 std::vector<std::string> MirrorPlan::next(Time now) {
   const std::size_t most = std::min(take_tokens(now), options_.open - std::min(open_, options_.open));
-  // Order: changed nodes, and unchanged ones that have waited for two gaps, come first. Within each group, nodes are
+  // Order: changed nodes, and unchanged nodes that have waited for two gaps, come first. Within each group, nodes are
   // sorted by the time of the last attempt (never tried first), then by name.
   std::vector<std::tuple<bool, Time, std::string_view>> due;
   for (const auto& [name, node] : nodes_) {

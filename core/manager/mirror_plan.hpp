@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MirrorPlan: decides which NodeMetrics of slo.koordinator.sh are written next from the reports of agents. A node is
-// written at most once per gap. Changed nodes are written first, then those with the oldest write. The total rate is
-// limited. It also builds the status to write. No I/O and no clock. [one thread]
+// written at most once per gap. Changed nodes are written first, then the nodes with the oldest write. The total rate
+// is limited. It also builds the status to write. No I/O and no clock. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ std::uint64_t content_of(std::string_view status);
 class MirrorPlan {
  public:
   struct Options {
-    Duration gap = std::chrono::minutes(1);  // between two writes of a node, also after a failed one
+    Duration gap = std::chrono::minutes(1);  // minimum time between two writes of a node, even after a failed write
     double per_second = 100;
     std::size_t open = 16;  // limit for writes in flight
   };
@@ -38,7 +38,7 @@ class MirrorPlan {
   // Called when an agent has reported.
   void report(const std::string& node, std::uint64_t content);
   void forget(std::string_view node);
-  // Forgets all nodes: another leader writes from now on.
+  // Forgets all nodes. Called when a different leader writes from now on.
   void clear();
 
   // Returns the nodes to write now. Call done() for each of them.
@@ -49,11 +49,11 @@ class MirrorPlan {
 
  private:
   struct Node {
-    std::uint64_t content = 0;             // content of the newest report
-    std::optional<std::uint64_t> written;  // content of the last write
+    std::uint64_t content = 0;             // content_of() the newest report
+    std::optional<std::uint64_t> written;  // content_of() the last write
     bool has_new = false;                  // a report arrived since the last write
     bool is_open = false;
-    std::uint64_t sent = 0;  // content of the write in flight
+    std::uint64_t sent = 0;  // content_of() the write in flight
     std::optional<Time> tried;
   };
   std::size_t take_tokens(Time now);

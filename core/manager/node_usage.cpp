@@ -20,7 +20,7 @@ using state::PriorityClass;
 constexpr std::array kPriorities{PriorityClass::none, PriorityClass::prod, PriorityClass::mid, PriorityClass::batch,
                                  PriorityClass::free};
 constexpr std::int64_t kMostWindowSeconds = 7 * 24 * 3600;
-// Several times as many as run on a node. A report with half a million of them would stop the loop for a second.
+// Several times the number of pods on a large node. A report with half a million pods would stop the loop for a second.
 constexpr std::size_t kMostPods = 4096;
 
 PriorityClass priority_named(std::string_view name) {
@@ -31,7 +31,7 @@ PriorityClass priority_named(std::string_view name) {
 
 std::int64_t bounded(std::int64_t amount) { return std::clamp<std::int64_t>(amount, 0, kMostAmount); }
 
-// Reads CPU and memory. `of`: a resource map, or an object with one under `resources`.
+// Reads CPU and memory. `of`: a resource map, or an object with a resource map under `resources`.
 Result<CpuMemory> read_amounts(const JsonField& of) {
   const auto amounts = TRY(of.resources());
   const auto amount = [&](std::string_view name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeUsage: the input for batch resources: the status of a NodeMetric, as the agent or koordlet writes it, and the
-// pods on the node. Parses text to values. [any thread]
+// NodeUsage: the input for batch resources, that is the status of a NodeMetric, as the agent or koordlet writes it, and
+// the pods on the node. Parses text to values. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct PodUse {
   bool operator==(const PodUse&) const = default;
 };
 
-// The usage of the pods in a report. All names are in one string to save memory: a cluster may have hundreds of
+// The usage of the pods in a report. All names are in one string to save memory, because a cluster may have hundreds of
 // thousands of pods.
 class PodUses {
  public:
@@ -69,7 +69,7 @@ struct NodeUsage {
   Duration window = std::chrono::minutes(5);  // the values are averages over this window
   CpuMemory node, system;
   PodUses pods;
-  PodUses applications;                       // not run by Kubernetes
+  PodUses applications;                       // host applications, which Kubernetes does not run
   std::optional<CpuMemory> prod_reclaimable;  // nullopt: not known
 
   bool operator==(const NodeUsage&) const = default;
@@ -81,7 +81,7 @@ Result<NodeUsage> parse_node_usage(std::string_view object);
 // The few facts that are kept of a pod, because a cluster may have hundreds of thousands of pods.
 struct PodFacts {
   std::string name;     // "namespace/name"
-  std::string node;     // empty: not bound yet
+  std::string node;     // empty: not bound
   bool counts = false;  // pending or running
   state::KoordQos qos = state::KoordQos::none;
   state::PriorityClass priority = state::PriorityClass::none;
@@ -97,7 +97,7 @@ Result<PodFacts> parse_pod_facts(std::string_view object);
 std::string to_line(const PodFacts& pod);
 Result<PodFacts> from_line(std::string name, std::string_view line);
 
-// Returns whether the class has priority over batch: all classes but batch and free have.
+// Returns whether the class has priority over batch: true for every class except batch and free.
 bool goes_before_batch(state::PriorityClass priority);
 
 }  // namespace koord::manager

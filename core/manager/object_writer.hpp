@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ObjectWriter: sends the writes of PerNodeObjects with a client of the API server, a few at once. [loop thread]
+// ObjectWriter: sends the writes of PerNodeObjects with a client of the API server, a few at the same time. [loop
+// thread]
 #pragma once
 
 #include <cstddef>
@@ -32,10 +33,10 @@ class ObjectWriter {
 
   // Sends the writes that are due. Call it after each change, and periodically.
   void run();
-  // Cancels the running writes: this replica no longer leads.
+  // Cancels the running writes. Called when this replica no longer leads.
   void cancel();
 
-  const std::string& problem() const { return problem_; }  // of the last failure; empty once a write has succeeded
+  const std::string& problem() const { return problem_; }  // of the last failure; empty after a success
 
  private:
   void send(const PerNodeObjects::Write& write);

@@ -14,7 +14,7 @@ namespace koord::manager {
 struct CommandLine {
   enum class Action { run, check_config, print_reference, version, help };
 
-  std::string config_path;             // "" = defaults only
+  std::string config_path;             // "": defaults only
   std::vector<std::string> overrides;  // "a.b=c"
   std::string feature_gates;           // "A=true,B=false"
   Action action = Action::run;

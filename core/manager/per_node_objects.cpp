@@ -75,7 +75,7 @@ Result<PerNodeObjects::Seen> PerNodeObjects::parse(std::string_view text) {
   return seen;
 }
 
-// Returns whether the object has the wanted spec, or the spec that the server stored when we wrote the wanted one.
+// Returns whether the object has the wanted spec, or the spec that the server stored when we wrote the wanted spec.
 bool PerNodeObjects::is_as_wanted(const One& object) const {
   if (object.seen->spec == *object.wanted) return true;
   return object.written_spec == object.wanted && object.stored_spec == object.seen->spec;
@@ -89,7 +89,7 @@ Result<void> PerNodeObjects::observe(Time now, const std::string& name, std::str
   const bool was_ours = object.seen && object.wanted && !object.running && is_as_wanted(object);
   object.seen = std::move(seen);
   touch(name, Time::min());
-  // An object that we never wrote is not ours: overwriting it the first time does not count.
+  // An object that we never wrote is not ours, so overwriting it the first time does not count.
   if (was_ours && object.stored_spec && !is_as_wanted(object))
     bounds_.overwritten(name, last_manager_of(text, options_.manager), now);
   return {};
@@ -167,7 +167,7 @@ void PerNodeObjects::take_stored(Time now, const std::string& name, One& object,
   if (!seen) return;
   object.stored_spec = seen->spec;
   object.stored_version = version_number(seen->version);
-  // A watch event may have arrived before the response, perhaps with a newer change by another program.
+  // A watch event may have arrived before the response, perhaps with a newer change by a different program.
   const bool has_newer = object.seen && version_number(object.seen->version) > object.stored_version;
   if (!has_newer)
     object.seen = *std::move(seen);

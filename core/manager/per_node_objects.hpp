@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PerNodeObjects: keeps one cluster-scoped object per node (NodeSLO, NodeMetric) at a wanted spec. It decides which
-// object to create, replace or remove next. It writes only differences, and does not change metadata and status. If
-// another program keeps changing an object, it stops writing that object for a while (write_bounds.hpp). It removes an
-// object without a node after a grace time. Pure: the time is passed in; object_writer.hpp sends the writes. [one
+// object to create, replace or remove next. It writes only differences, and does not change metadata and status. If a
+// different program keeps changing an object, it stops writing that object for a while (write_bounds.hpp). It removes
+// an object without a node after a grace time. Pure: the time is passed in; object_writer.hpp sends the writes. [one
 // thread]
 #pragma once
 
@@ -28,7 +28,7 @@ class PerNodeObjects {
     std::string api_version;  // "slo.koordinator.sh/v1alpha1"
     std::string kind;
     std::string manager = "koord-manager";            // our name in managedFields
-    Duration orphan_grace = std::chrono::minutes(1);  // from the removal of a node to the removal of its object
+    Duration orphan_grace = std::chrono::minutes(1);  // time from the removal of a node to the removal of its object
     WriteBounds::Limits bounds = {};
   };
 
@@ -46,22 +46,22 @@ class PerNodeObjects {
     enum class Do : std::uint8_t { create, replace, remove };
     Do what = Do::create;
     std::string name;
-    std::string object;  // for remove: the body with the preconditions
+    std::string object;  // for a removal, the body with the preconditions
   };
-  // Returns the next write and marks it as running. Writes of different objects may run at once.
+  // Returns the next write and marks it as running. Writes of different objects may run at the same time.
   std::optional<Write> next(Time now);
   // Returns when next() may return a write. Time::max(): not before something changes.
   Time due() const;
 
   enum class Outcome : std::uint8_t {
     done,
-    changed,  // another client was faster (409, 404): retry soon with the newer object
+    changed,  // a different client was faster (409, 404); retry soon with the newer object
     failed,
   };
   // `stored`: the object in the server's response if the write is done; may be empty.
   void ended(Time now, const std::string& name, Outcome outcome, std::string_view stored = {});
-  // Called when this replica no longer leads: the new leader may change what this replica wrote. No write may be
-  // running.
+  // Called when this replica no longer leads. After that, the new leader may change what this replica wrote. No write
+  // may be running.
   void forget_writes();
 
   struct Counts {

@@ -27,7 +27,7 @@ std::optional<Duration> stated_period(std::string_view status) {
   return std::chrono::seconds(std::min<std::int64_t>(*seconds, 3600));
 }
 
-// Returns the stated period, else the longest of the last intervals. So one late report does not make the next one
+// Returns the stated period, else the longest of the last intervals. So one late report does not make the next report
 // late.
 Duration ReportFreshness::Node::period() const {
   if (stated) return std::clamp<Duration>(*stated, kLeastPeriod, kMostPeriod);
@@ -48,7 +48,7 @@ void ReportFreshness::lead(Time now) {
 void ReportFreshness::report(const std::string& node, Time now, std::optional<Duration> stated) {
   const auto [found, is_new] = nodes_.try_emplace(node);
   Node& known = found->second;
-  // Does not count silence, or the time while another replica led, as an interval.
+  // Does not count silence, or the time while a different replica led, as an interval.
   if (!is_new && now - known.last <= kPeriodsFresh * known.period()) {
     known.intervals[known.next] = std::max(now - known.last, Duration(1));
     known.next = (known.next + 1) % known.intervals.size();

@@ -31,12 +31,12 @@ class ReportFreshness {
   struct Change {
     std::string node;
     bool is_fresh = false;
-    std::int64_t since_last_seconds = 0;  // since its last report
+    std::int64_t since_last_seconds = 0;  // time since its last report
 
     bool operator==(const Change&) const = default;
   };
 
-  // Called when this replica begins to lead. Earlier reports may have been sent to another one.
+  // Called when this replica begins to lead. Earlier reports may have been sent to a different replica.
   void lead(Time now);
   // `stated`: the period stated by the report; nullopt: none.
   void report(const std::string& node, Time now, std::optional<Duration> stated = {});
@@ -52,7 +52,7 @@ class ReportFreshness {
   struct Node {
     Time last{};
     std::optional<Duration> stated;
-    std::array<Duration, 3> intervals{};  // between the last reports; zero: unknown
+    std::array<Duration, 3> intervals{};  // times between the last reports; zero: unknown
     std::size_t next = 0;
     bool is_reported = false, reported_fresh = false;
 

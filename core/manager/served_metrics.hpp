@@ -30,8 +30,8 @@ class ServedMetrics {
   };
   struct Options {
     std::string agent_user = {};                      // see aggregated::ApiOptions
-    Duration fill = std::chrono::seconds(15);         // reads are served this long after an epoch begins, or earlier
-    Duration keep_unknown = std::chrono::minutes(1);  // objects of nodes that do not exist
+    Duration fill = std::chrono::seconds(15);         // reads are served at the latest after this time of an epoch
+    Duration keep_unknown = std::chrono::minutes(1);  // how long objects of nodes that do not exist are kept
     std::function<void(const aggregated::PlainObject&)> on_report = {};  // [any]
     aggregated::CompleteStatus complete_status = {};                     // [any]
   };
@@ -40,7 +40,7 @@ class ServedMetrics {
   ServedMetrics(Parts parts, Options options);
   ~ServedMetrics();
 
-  // Begins an epoch. Its versions are greater than `first` and at most `most`.
+  // Begins an epoch. Its versions are greater than `first` and not greater than `most`.
   void begin(aggregated::Version first, aggregated::Version most);
   void reserve(aggregated::Version most);
   // Ends the epoch. Returns its newest version; nullopt if no epoch ran.
@@ -54,7 +54,7 @@ class ServedMetrics {
 
   aggregated::ObjectPtr find(const std::string& name) const;  // null: not found
   // Writes the status of an object by this server itself. This is not a report, but watches get an event. Returns
-  // `raced` if another write came in between, or this replica does not lead.
+  // `raced` if a different write came in between, or this replica does not lead.
   aggregated::Store::Put put_status(const aggregated::ObjectPtr& current, std::string status);
 
   // Sets the leader's address, which a replica that does not lead names in its responses; "": unknown.

@@ -6,7 +6,7 @@
 namespace koord::manager {
 namespace {
 
-// The year 2128. A later mark is a mistake of another program, and would leave too few versions.
+// The year 2128. A later mark is a mistake of a different program, and would leave too few versions.
 constexpr aggregated::Version kLastMark = aggregated::kMostVersion / 2;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VersionMarks: prevents resource versions of the aggregated API from decreasing when another replica leads, even if
-// the clocks are wrong. The lease contains a mark: an upper bound of all versions so far. With each renewal a leader
+// VersionMarks: prevents resource versions of the aggregated API from decreasing when a different replica leads, even
+// if the clocks are wrong. The lease contains a mark: an upper bound of all versions so far. With each renewal a leader
 // raises the mark by a block. It assigns only versions up to the mark that the API server has stored. A replica that
 // takes the lease begins above the mark in it, and writes its own first mark with the same request. Pure. [one thread]
 #pragma once
@@ -17,12 +17,12 @@ class VersionMarks {
  public:
   using Version = aggregated::Version;
 
-  // Much more than an epoch assigns between two renewals. Also small enough to keep the marks near the clock if leaders
-  // change often.
+  // Much more than an epoch assigns between two renewals. It is still small enough to keep the marks near the clock if
+  // leaders change often.
   static constexpr Version kBlock = 1'000'000;
 
   // Returns the mark to write into a lease with the mark `in_lease` (0: it has none). `newest`: the newest version of
-  // the running epoch; nullopt: no epoch runs, and the mark is for a new one.
+  // the running epoch; nullopt: no epoch runs, and the mark is for a new epoch.
   Version propose(Version in_lease, std::int64_t wall_ns, std::optional<Version> newest);
   // Called when the lease has the mark that was proposed last.
   void stored();
@@ -31,7 +31,7 @@ class VersionMarks {
   // stored.
   void ended(Version newest) { given_ = std::max(given_, newest); }
 
-  // Return the first version of the next epoch, which is above all versions of the previous one, and the greatest
+  // Return the first version of the next epoch, which is above all versions of the previous epoch, and the greatest
   // version that it may assign.
   Version first() const { return given_ == 0 ? first_ : std::max(first_, given_ + 1); }
   Version most() const { return most_; }

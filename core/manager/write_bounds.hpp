@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WriteBounds: detects that another program changes the objects that we write, and limits our own writes then. Without
-// a limit, two programs that restore their own values would never stop writing. Pure. [one thread]
+// WriteBounds: detects that a different program changes the objects that we write. In that case it limits our own
+// writes. Without a limit, two programs that restore their own values would never stop writing. Pure. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace koord::manager {
 class WriteBounds {
  public:
   struct Limits {
-    std::uint32_t overwrites = 3;                // of an object by others, before we stop writing it
+    std::uint32_t overwrites = 3;                // after this number for an object, we stop writing it
     Duration window = std::chrono::minutes(10);  // overwrites count for this time, and we pause for this time
   };
 
   WriteBounds() = default;
   explicit WriteBounds(const Limits& limits) : limits_(limits) {}
 
-  // Called when another program has changed an object that we wrote. `by`: its name; may be empty.
+  // Called when a different program has changed an object that we wrote. `by`: its name; may be empty.
   void overwritten(const std::string& name, const std::string& by, Time now);
   void forget(const std::string& name) { objects_.erase(name); }
   void forget_all() { objects_.clear(); }  // does not reset overwrites()
