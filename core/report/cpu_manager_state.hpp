@@ -14,7 +14,7 @@ namespace koord::report {
 
 struct CpuManagerState {
   std::string policy;                  // "none", "static"
-  std::map<std::string, CpuSet> pods;  // by uid: CPUs of all containers of the pod
+  std::map<std::string, CpuSet> pods;  // key: uid; value: CPUs of all containers of the pod
 };
 
 // Parses the format of kubelets since 1.18. An error names the member.

@@ -22,13 +22,14 @@ Result<CpuSet> kubelet_reserved(const state::KubeletConfig& kubelet, const state
   return cpus;
 }
 
-// A kubelet knows nothing of the classes, and gives CPUs to pods that are to share.
+// Returns whether the QoS class of the pod shares CPUs (LS, BE). The kubelet ignores the class, and may have given the
+// pod exclusive CPUs.
 bool shares_by_label(const state::Pod& pod) {
   const auto qos = pod.labels.find(state::kQosLabel);
   return qos != pod.labels.end() && (qos->second == "LS" || qos->second == "BE");
 }
 
-// The CPUs that the kubelet's static policy gave to pods for their own; the pods go to `static_pods`.
+// Returns the CPUs that the kubelet's static policy gave to pods exclusively. Adds these pods to `static_pods`.
 CpuSet take_static_cpus(const state::Snapshot& state, const std::optional<CpuManagerState>& cpu_manager,
                         std::vector<StaticPod>& static_pods) {
   std::map<std::string, CpuSet> given;
@@ -42,7 +43,7 @@ CpuSet take_static_cpus(const state::Snapshot& state, const std::optional<CpuMan
       static_pods.push_back({pod.namespace_, pod.name, pod.uid, own->second});
     }
   }
-  // The CPUs of a pod that no source has reported yet are taken all the same.
+  // This includes the CPUs of pods that are not yet in `state`.
   CpuSet taken;
   for (const auto& [uid, cpus] : given) taken = taken | cpus;
   std::sort(static_pods.begin(), static_pods.end(), [](const auto& a, const auto& b) { return a.uid < b.uid; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuPools: divides the node's CPUs into reserved ones, those assigned to single pods, and those shared by the other
+// CpuPools: divides the node's CPUs into reserved CPUs, CPUs assigned to single pods, and CPUs shared by the other
 // pods. Pure. [any thread]
 #pragma once
 
@@ -24,18 +24,18 @@ struct StaticPod {
 struct CpuPools {
   CpuSet all;                        // online
   CpuSet kubelet;                    // CPUs that the kubelet reserves; the pools still contain them
-  CpuSet reserved;                   // by the annotation node.koordinator.sh/reservation
+  CpuSet reserved;                   // reserved by the annotation node.koordinator.sh/reservation
   bool reservation_is_whole = true;  // the whole annotation was valid
-  CpuSet system;                     // by the annotation node.koordinator.sh/system-qos-resource
+  CpuSet system;                     // set by the annotation node.koordinator.sh/system-qos-resource
   bool system_exclusive = true;
   std::vector<StaticPod> static_pods;  // sorted by uid
-  CpuSet shared;                       // for LS pods
-  CpuSet best_effort;                  // for BE pods
+  CpuSet shared;                       // pool for LS pods
+  CpuSet best_effort;                  // pool for BE pods
   std::vector<std::string> problems;   // invalid parts of annotations, one sentence each; the valid parts are used
 };
 
 // `cpu_manager`: required if the kubelet's policy is static. Fails if the kubelet's configuration is unknown or names
-// no CPUs; then the pools are unknown.
+// no CPUs; in that case the pools are unknown.
 Result<CpuPools> make_cpu_pools(const state::Snapshot& state, const std::optional<CpuManagerState>& cpu_manager);
 
 }  // namespace koord::report

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delivery: decides when one object of the API server is written. A change is written as soon as the cluster's interval
-// allows, an unchanged object at the heartbeat. Random delays per node prevent thousands of nodes from writing at once.
-// Only the newest state is written: no queue exists. No I/O and no clock: times in, decisions out. Not thread-safe.
+// allows, an unchanged object at the heartbeat. Random delays per node prevent thousands of nodes from writing at the
+// same time. Only the newest state is written, so no queue exists. No I/O and no clock: times are passed in, and
+// decisions are returned. Not thread-safe.
 //
 //   accepted at t: a change is due from t + interval × (1 … 1.1) on, an unchanged object at t + heartbeat × (29/30 … 1)
 //   refused at t: no attempt before t + 10 s × 2^n × (0.5 … 1), which grows up to between half a minute and a minute,
@@ -20,8 +21,8 @@
 namespace koord::report {
 
 struct DeliveryOptions {
-  Duration heartbeat = std::chrono::minutes(1);  // greatest age of the report, unless `interval` is longer
-  Duration interval = std::chrono::minutes(1);   // from the spec: shortest time between two reports
+  Duration heartbeat = std::chrono::minutes(1);  // maximum age of the report, unless `interval` is longer
+  Duration interval = std::chrono::minutes(1);   // from the spec: minimum time between two reports
   double change_percent = 5;                     // a smaller change is not written; see change() in reported.hpp
 };
 

@@ -24,7 +24,7 @@ constexpr const char* kVendorLabel = "node.koordinator.sh/gpu-vendor";
 constexpr std::size_t kMaxReason = 1000;
 constexpr std::size_t kMaxMessage = 32768;
 
-// Returns an array as a json::value: with a Result of an array, gcc 12 gives a false warning.
+// Returns an array as a json::value, because with a Result of an array, gcc 12 gives a false warning.
 Result<json::value> parse_list(std::string_view text, const char* fact) {
   // Wraps the list in an object, so that parse_root() and its limits apply to lists, too.
   json::object root = TRY(parse_root(R"({"list":)" + std::string(text) + "}", fact));
@@ -84,7 +84,7 @@ json::object condition_of(const DeviceFault& fault, std::int64_t now_seconds) {
           {"lastTransitionTime", format_timestamp(now_seconds)}};
 }
 
-// Returns the conditions. The transition time changes only if another member of the condition does.
+// Returns the conditions. The transition time changes only if a different member of the condition changes.
 json::array conditions_of(const DeviceFault& fault, const json::object& old, std::int64_t now_seconds) {
   json::object condition = condition_of(fault, now_seconds);
   if (const json::array& list = json_list(old, "conditions"); !list.empty()) {

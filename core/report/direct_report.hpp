@@ -16,12 +16,12 @@ inline constexpr const char* kDirectCollection = "/apis/metrics.koordetector.sh/
 struct DirectReport {
   NodeMetricReport report;
   DetailsOfPods details;
-  Duration period{};  // until the next report; zero: not stated
+  Duration period{};  // time until the next report; zero: not stated
 };
 
 // A report that the manager accepted.
 struct AcceptedReport {
-  NodeMetricStatus status;  // without its time
+  NodeMetricStatus status;  // status without its time
   DetailsOfPods details;
   Time sent_whole{};  // when the whole report was last sent
 };

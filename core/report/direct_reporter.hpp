@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // DirectReporter: sends this node's NodeMetric every few seconds to the leading koord-manager, over one TLS connection
 // with the agent's token. It finds the leader by reading its Lease from the API server. A failed report is not sent
-// again; the next one has newer values. After a failure the Lease is read again, and waits grow up to a minute. If the
-// manager is missing, hangs or sends an invalid response, the agent has only one request open, with limited time and
-// size. [loop thread] except where marked.
+// again; the next report has newer values. After a failure the Lease is read again, and waits grow up to a minute. If
+// the manager is missing, hangs or sends an invalid response, the agent has only one request open, with limited time
+// and size. [loop thread] except where marked.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct DirectOptions {
   kube::LeasePlace lease = {"koordetector", "koord-manager"};
   std::string address = {};      // address of the manager, instead of the Lease: "10.0.0.7:8443"
   std::string server_name = {};  // name in the manager's certificate; empty: NAME.NAMESPACE.svc of the Lease
-  std::string ca_file = {};      // CAs for that certificate; empty: those of the API server
+  std::string ca_file = {};      // CAs for that certificate; empty: the CAs of the API server
 };
 
 class DirectReporter {
@@ -46,7 +46,7 @@ class DirectReporter {
   // The state for people and metrics.
   struct View {
     std::string manager;  // the address in use; empty: none
-    std::string problem;  // of the last attempt; empty: success
+    std::string problem;  // problem of the last attempt; empty: success
     std::optional<Time> accepted;
     std::uint64_t whole = 0, unchanged = 0;  // accepted reports; unchanged: only the time was sent
     std::uint64_t refused = 0;               // responses with an error status

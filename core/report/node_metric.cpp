@@ -57,7 +57,7 @@ class Composer {
   // Returns the GPUs by the value of the label `owner`, or by "" if `owner` is empty.
   DevicesOf devices(const std::string& level, std::string_view owner) const;
 
-  // Memory of one level as the policy defines it. If a subject has no such sample: memory without page cache.
+  // Memory of one level as the policy defines it. If a subject has no sample of it, this is memory without page cache.
   class MemoryOf {
    public:
     MemoryOf(const UsageQuery& query, MemoryPolicy policy, const std::string& level, std::string_view label);
@@ -207,7 +207,7 @@ void Composer::applications() {
 
 Composer::DevicesOf Composer::devices(const std::string& level, std::string_view owner) const {
   const auto total = query_.averages("node_gpu_memory_total", "gpu_device_uuid");
-  std::map<std::pair<std::string, std::string>, double> used;  // by owner and UUID
+  std::map<std::pair<std::string, std::string>, double> used;  // key: owner and UUID
   const auto key_of = [owner](const store::AggregateRow& row) {
     return std::pair(std::string(owner.empty() ? "" : label_of(row, owner)),
                      std::string(label_of(row, "gpu_device_uuid")));

@@ -53,7 +53,7 @@ struct ApplicationUsage {
 struct NodeMetricStatus {
   std::int64_t update_seconds = 0;  // wall clock, since the Unix epoch
   Usage node, system;
-  std::vector<AggregatedUsage> node_windows, system_windows;  // in the order of the spec
+  std::vector<AggregatedUsage> node_windows, system_windows;  // sorted like the spec
   std::vector<NumaUsage> numa;                                // sorted by id
   std::vector<PodUsage> pods;                                 // sorted by namespace and name
   std::vector<ApplicationUsage> applications;                 // sorted by name
@@ -77,7 +77,7 @@ struct NodeMetricInputs {
   const state::Snapshot& state;
   const state::NodeMetricSpec& spec;
   Prediction prediction = {};
-  std::map<std::string, bool, std::less<>> device_health = {};  // by uuid
+  std::map<std::string, bool, std::less<>> device_health = {};  // key: uuid
   std::optional<Time> pods_confirmed = std::nullopt;
   PodTolerance tolerance = {};
   std::optional<Duration> max_age = std::nullopt;  // age of a series' newest sample; nullopt: half of the window

@@ -74,7 +74,7 @@ struct NodeMetricReporter::PollResult {
 
 struct NodeMetricReporter::Known {
   bool is_known = false;
-  std::shared_ptr<const std::string> from_state;  // in the state
+  std::shared_ptr<const std::string> from_state;  // the object in the state
   std::shared_ptr<const std::string> newest;      // received, or the result of our last write
   Reported reported;
 
@@ -85,7 +85,7 @@ struct NodeMetricReporter::Known {
     if (found->second == from_state) return;
     from_state = found->second;
     Reported heard = read(*from_state);
-    // The watch may still have the object from before our last write.
+    // The watch may still have an object that is older than our last write.
     const bool is_old =
         heard.update_seconds && reported.update_seconds && *heard.update_seconds < *reported.update_seconds;
     if (!is_old) take(from_state, std::move(heard));
@@ -181,7 +181,7 @@ void NodeMetricReporter::decide(const PollResult& poll) {
   delivery.set_options({options_.heartbeat, poll.spec.report, options_.change_percent});
   if (!delivery.begun()) begin_delivery(poll);
   if (leaves_to_manager(poll) || (!poll.exists() && !options_.create)) return;
-  // A problem with the inputs is reported only if a heartbeat is due. So a short one, such as after a start, is not
+  // A problem with the inputs is reported only if a heartbeat is due. So a short problem, such as after a start, is not
   // reported.
   const bool is_refused = !poll.report.refusal.empty();
   if (delivery.due(now, is_refused ? 0 : poll.change) && (!is_refused || poll.degraded_differs)) write(poll);
@@ -210,8 +210,8 @@ bool NodeMetricReporter::leaves_to_manager(const PollResult& poll) {
   return is_replaced;
 }
 
-// Schedules a poll for a heartbeat that is due between two periodic polls. It must not wait for the second one, because
-// readers rely on the report's age.
+// Schedules a poll for a heartbeat that is due between two periodic polls. It must not wait for the second poll,
+// because readers rely on the report's age.
 void NodeMetricReporter::schedule_heartbeat() {
   heartbeat_.reset();
   const Duration left = publisher_->delivery().next_heartbeat() - parts_.clock.now();

@@ -50,12 +50,12 @@ class NodeMetricReporter {
   // The state for people and metrics.
   struct View {
     NodeMetricReport report;
-    std::optional<Time> computed;  // time of `report`; nullopt: not computed yet
+    std::optional<Time> computed;  // time of `report`; nullopt: not computed so far
     std::vector<std::string> spec_problems;
     Account account;
     bool writes = false;    // has a client
     bool exists = false;    // the object exists, as far as known
-    bool missing = false;   // the object is known to be missing, and the agent does not create it: nothing is reported
+    bool missing = false;   // the object is missing and the agent does not create it, so nothing is reported
     bool replaced = false;  // koord-manager writes the object
   };
 
@@ -70,8 +70,8 @@ class NodeMetricReporter {
   bool busy() const { return periodic_task_.is_polling() || (publisher_ && publisher_->is_writing()); }
 
   View view() const;  // [any]
-  // [any] Computes the current report. `window`: window of the averages and greatest age of samples, instead of those
-  // in the spec.
+  // [any] Computes the current report. `window`: the window of the averages and the maximum age of samples, instead of
+  // the spec's values.
   NodeMetricReport compute(std::optional<Duration> window = std::nullopt) const;
 
  private:
@@ -90,7 +90,7 @@ class NodeMetricReporter {
   const Parts parts_;
   const NodeMetricOptions options_;
   std::unique_ptr<Publisher> publisher_;
-  std::unique_ptr<event::Timer> heartbeat_;  // for a heartbeat between two polls
+  std::unique_ptr<event::Timer> heartbeat_;  // timer for a heartbeat between two polls
   bool is_replaced_ = false;
   ProblemTracker absence_{std::chrono::minutes(30)}, degradation_;
 

@@ -47,7 +47,7 @@ ObjectReporter::PollResult ObjectReporter::make_result() {
   poll.there = newest_;
   std::optional<std::string> wanted;
   const Result<void> compared = compare(*state, poll, wanted);
-  // Omits the error code: an unknown input is not a missing file.
+  // Omits the error code, because an unknown input is not a missing file.
   std::string problem = compared                                                    ? ""
                         : compared.error().is(std::errc::no_such_file_or_directory) ? compared.error().text
                                                                                     : compared.error().message();
@@ -73,7 +73,7 @@ Result<void> ObjectReporter::compare(const state::Snapshot& state, PollResult& p
   return {};
 }
 
-// Returns whether the API server's object is the intended one without the parts that it refused.
+// Returns whether the API server's object is the intended object without the parts that the server refused.
 bool ObjectReporter::is_reduction(const std::string& wanted, const std::string& there) const {
   const Reductions reductions = publisher_ ? publisher_->reductions() : Reductions();
   if (reductions.empty()) return false;

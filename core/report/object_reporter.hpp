@@ -28,10 +28,10 @@ class ObjectReporter {
   struct Object {
     std::string kind;        // as in state::NodeObjects
     std::string collection;  // "/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies"
-    // [worker] An error means that the intended content is unknown; then the object does not change.
+    // [worker] An error means that the intended content is unknown. In that case the object does not change.
     std::function<Result<Merge>(const state::Snapshot&)> compute;
     std::function<std::string(const state::Node&)>
-        create;                 // [worker] for a node without the object, before it is merged
+        create;                 // [worker] returns a new object for a node without one, before the merge
     ReductionRules rules = {};  // the parts to leave out of an object that the API server refuses
   };
   struct Parts {
@@ -45,7 +45,7 @@ class ObjectReporter {
     Account account;
     std::string problem;                // why the intended object is unknown
     std::optional<std::string> wanted;  // the intended object, if known
-    bool differs = false;               // from the API server's object, without parts that it refused
+    bool differs = false;               // is different from the API server's object, without parts that it refused
   };
 
   ObjectReporter(Parts parts, Object object, const std::string& node_name, Duration period = std::chrono::seconds(10));
@@ -65,7 +65,7 @@ class ObjectReporter {
     bool is_known = false;  // the API server's object is known
     std::shared_ptr<const std::string> there;
     Merge merge;
-    std::string fresh;  // new object for a node without one
+    std::string fresh;  // a new object, for a node that has no object on the server
     bool differs = false;
 
     bool exists() const { return there && !there->empty(); }
@@ -82,7 +82,7 @@ class ObjectReporter {
   std::unique_ptr<Publisher> publisher_;
 
   WrittenObject written_;
-  std::shared_ptr<const std::string> from_state_, newest_;  // [worker] in the state; that or our last write
+  std::shared_ptr<const std::string> from_state_, newest_;  // [worker] in the state; the newer of that and our write
 
   mutable std::mutex mutex_;  // protects view_
   View view_;

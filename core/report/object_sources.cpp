@@ -17,7 +17,7 @@ std::vector<std::string> needed_metadata() {
   return {"metadata.name", "metadata.ownerReferences", "metadata.resourceVersion"};
 }
 
-// Fails if the Node is unknown: its uid is needed for the owner reference.
+// Fails if the Node is unknown, because its uid is needed for the owner reference.
 Result<void> check_node(const state::Snapshot& state) {
   if (state.node.uid.empty()) return not_found("the Node is unknown");
   return {};

@@ -79,7 +79,7 @@ PodInterference interference_of(const verdict::Record& record, const DetailInput
 }
 
 // Adds interference of pods in the snapshot only, because a plugin may post about any name. Omits verdicts of
-// third-party plugins: schedulers act on the report, and these verdicts are unverified.
+// third-party plugins, because schedulers act on the report, and these verdicts are unverified.
 void add_interference(const DetailInputs& inputs, const DetailNames& names, DetailsOfPods& details) {
   for (const verdict::RecordPtr& record : inputs.verdicts) {
     const auto name = names.find(verdict::label_of(record->victim.labels, "pod_uid"));

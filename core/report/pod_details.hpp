@@ -62,7 +62,7 @@ struct DetailInputs {
   const store::Store& cache;
   const state::Snapshot& state;
   const std::vector<verdict::RecordPtr>& verdicts;  // standing verdicts, sorted by id
-  Duration window = std::chrono::seconds(30);       // for the pressure
+  Duration window = std::chrono::seconds(30);       // window of the pressure
   Time now;
   std::int64_t wall_ns = 0;
 };

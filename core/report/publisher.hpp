@@ -41,7 +41,7 @@ std::string_view name_of(Outcome outcome);
 struct Account {
   std::map<Outcome, std::uint64_t> outcomes;
   std::optional<Time> accepted;       // last time when the API server accepted the object or already had it
-  std::string problem;                // of the last attempt; empty: success
+  std::string problem;                // problem of the last attempt; empty: success
   std::vector<std::string> left_out;  // fields missing in the accepted object, because the API server refused them
   std::string left_out_why;           // the reason of the API server
 };

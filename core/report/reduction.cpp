@@ -17,7 +17,7 @@ namespace json = boost::json;
 using Step = std::variant<std::string, std::size_t>;  // the name of a member, or the index of an entry
 using Path = std::vector<Step>;
 
-// Returns the longest member name that `field` begins with. Names may contain dots, as those of resources do.
+// Returns the longest member name that `field` begins with. Names may contain dots, as names of resources do.
 std::optional<std::string> member_in(const json::object& object, std::string_view field) {
   std::optional<std::string> longest;
   for (const auto& member : object) {
@@ -29,7 +29,7 @@ std::optional<std::string> member_in(const json::object& object, std::string_vie
   return longest;
 }
 
-// Returns the index of "[3]…"; nullopt if the text is not an index, or the list has no such entry.
+// Returns the index of "[3]…"; nullopt if the text is not an index, or the list has no entry with this index.
 std::optional<std::size_t> index_in(const json::array& array, std::string_view& field) {
   const std::size_t end = field.find(']');
   if (!field.starts_with('[') || end == std::string_view::npos) return std::nullopt;
@@ -142,8 +142,8 @@ Result<std::string> without(std::string_view object, const std::vector<std::stri
     Found found = find_field(root, field);
     if (found.whole && !found.path.empty()) paths.push_back(std::move(found.path));
   }
-  // Erases the last entries of a list first, because erasing moves later entries. If one path is inside another, the
-  // inner one is erased first.
+  // Erases the last entries of a list first, because erasing moves later entries. If one path is inside a different
+  // one, the inner path is erased first.
   std::sort(paths.begin(), paths.end(), std::greater<>());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   for (const Path& path : paths) erase_at(root, path);

@@ -18,11 +18,11 @@ namespace koord::report {
 // Rules for leaving out parts. Fields are written as by the server; "[]" means any index.
 struct ReductionRules {
   std::vector<std::string> whole;   // left out only as a whole: "status.podsMetric[]"
-  std::vector<std::string> needed;  // never left out, nor any part inside or around them
+  std::vector<std::string> needed;  // never left out, like all parts inside and around them
 };
 
 // Returns the parts to leave out as concrete fields of this object, from the causes of a refusal. Fails if the causes
-// name no field, or one that must not be left out.
+// name no field, or a field that must not be left out.
 Result<std::vector<std::string>> parts_to_leave_out(std::string_view object,
                                                     const std::vector<kube::Status::Cause>& causes,
                                                     const ReductionRules& rules);

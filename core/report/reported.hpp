@@ -21,7 +21,7 @@ namespace koord::report {
 // from the same samples as `node`.
 struct UsageSummary {
   std::optional<Amounts> node, system, prod_reclaimable;
-  std::map<std::pair<std::string, std::string>, Amounts> pods;  // by namespace and name
+  std::map<std::pair<std::string, std::string>, Amounts> pods;  // key: namespace and name
   std::map<std::string, Amounts> applications;
   std::set<std::string> windows;  // durations of node windows with values, in Go's format
   bool has_peak = false;
@@ -32,7 +32,7 @@ struct UsageSummary {
 UsageSummary usage_of(const NodeMetricStatus& status);
 
 struct Reported {
-  std::optional<std::int64_t> update_seconds;  // wall clock; nullopt: never reported
+  std::optional<std::int64_t> update_seconds;  // wall clock; nullopt: not reported so far
   UsageSummary usage;
   std::string degraded;  // the annotation; "": none
 };

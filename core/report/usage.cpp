@@ -7,8 +7,8 @@ namespace koord::report {
 namespace {
 
 // Compensates for binary fractions: 0.29 times 100 is 28.999999999999996. Samples of CPU are whole ten-thousandths. So
-// a mean of less than 100,000 samples is either a whole number of thousandths, or its distance to the next one is
-// greater than this.
+// a mean of less than 100,000 samples is either a whole number of thousandths, or its distance to the next whole number
+// is greater than this.
 constexpr double kBinaryFraction = 1e-6;
 
 }  // namespace

@@ -26,7 +26,7 @@ struct DeviceUsage {
 
 using predict::Amounts;
 
-// CPU and memory are both known or both unknown: readers take a missing resource in a map for 0.
+// CPU and memory are both known or both unknown, because readers take a missing resource in a map for 0.
 struct Usage {
   std::optional<Amounts> amounts = std::nullopt;
   std::vector<DeviceUsage> devices = {};  // sorted by minor number

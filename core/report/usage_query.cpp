@@ -9,8 +9,8 @@ namespace {
 
 constexpr store::Aggregation kAverage[] = {store::Aggregation::avg};
 
-// Returns the newest row. Labels other than the requested one may have changed within the window; the newest series has
-// the current ones.
+// Returns the newest row. Labels other than the requested label may have changed within the window; the newest series
+// has the current labels.
 const store::AggregateRow* newest_of(const std::vector<store::AggregateRow>& rows) {
   auto newest = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.to < b.to; });
   return newest == rows.end() ? nullptr : &*newest;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// UsageQuery: queries the metric cache for all series of a metric in one call, and keeps only current ones: those with
-// a sample that is not older than a limit. A series that is no longer measured is unknown. [any thread]
+// UsageQuery: queries the metric cache for all series of a metric in one call, and keeps only current series. The
+// newest sample of a current series is not older than a limit. A series that is no longer measured is unknown. [any
+// thread]
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ inline constexpr std::array kAggregations = {store::Aggregation::avg, store::Agg
 
 class UsageQuery {
  public:
-  // `span`: the window of averages. `max_age`: greatest age of the newest sample.
+  // `span`: the window of averages. `max_age`: maximum age of the newest sample.
   UsageQuery(const store::Store& cache, Time now, Duration span, Duration max_age)
       : cache_(cache), now_(now), span_(span), max_age_(max_age) {}
 
@@ -34,7 +35,7 @@ class UsageQuery {
   // Returns whole rows, for series that differ in several labels.
   std::vector<store::AggregateRow> rows(const std::string& metric) const;
 
-  // Returns all kAggregations of a metric of the node over another window, which ends now.
+  // Returns all kAggregations of a metric of the node over a different window, which ends now.
   std::optional<store::AggregateRow> window(const std::string& metric, Duration window) const;
 
  private:

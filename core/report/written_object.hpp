@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WrittenObject: passes the API server's object after our own write from the loop to the worker that computes the next
-// one. [any thread]
+// write. [any thread]
 #pragma once
 
 #include <memory>
