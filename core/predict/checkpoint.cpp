@@ -86,7 +86,7 @@ std::string write_checkpoint(const Checkpoint& checkpoint) {
   std::string out;
   for (const auto& [subject, model] : checkpoint.models) {
     const std::string name = to_string(subject);
-    if (!can_be_a_field(name)) continue;  // Kubernetes gives no such uid
+    if (!can_be_a_field(name)) continue;  // Kubernetes gives no uid that cannot be a field
     RecordWriter record;
     record << kModel << checkpoint.saved << name << model.first << model.last << model.samples << model.actual.cpu_cores
            << model.actual.memory_bytes;

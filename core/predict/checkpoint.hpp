@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoint: the state of a Trainer that is kept over restarts, and its text. Each line is a record: the format's
-// version, a checksum, then fields separated by blanks. A record that is damaged, of another version or impossible is
-// dropped; the other records are used. Numbers are written in a way that reads back the same value.
+// version, a checksum, then fields separated by blanks. A record that is damaged, of a different version or impossible
+// is dropped; the other records are used. Numbers are written in a way that reads back the same value.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ std::string sealed_record(std::string_view fields);
 
 struct ReadCheckpoint {
   Checkpoint checkpoint;              // `saved`: the latest of all records
-  std::vector<std::string> problems;  // "line 3: its checksum is wrong"; at most ten, then the number of others
+  std::vector<std::string> problems;  // "line 3: its checksum is wrong"; the first ten, then the number of all others
 };
 // `half_lives`: the half-lives to use from now on.
 ReadCheckpoint read_checkpoint(std::string_view text, const HalfLives& half_lives);

@@ -15,7 +15,7 @@ inline constexpr const char* kCheckpointName = "checkpoint";
 // Creates the directory if only the directory itself is missing. After an error the old file is unchanged.
 Result<void> save_checkpoint(const std::string& directory, std::string_view text);
 
-// Returns "" if no checkpoint exists yet.
+// Returns "" if no checkpoint exists.
 Result<std::string> load_checkpoint(const std::string& directory);
 
 }  // namespace koord::predict

@@ -21,19 +21,19 @@ struct Percentiles {
 };
 
 struct SubjectForecast {
-  Time first, last;           // of the samples that it was learnt from
-  std::uint64_t samples = 0;  // since `first`
-  Time expires;               // valid until then
+  Time first, last;           // times of the first and last sample that it was learnt from
+  std::uint64_t samples = 0;  // number of samples since `first`
+  Time expires;               // the forecast is valid until this time
   Usage actual;               // the last sample
   Percentiles percentiles;
 };
 
 struct Forecast {
-  Time made;  // by the last training; before the first one, the forecast is empty
+  Time made;  // time of the last training; before the first training, the forecast is empty
   std::map<Subject, SubjectForecast> subjects;
-  std::map<std::string, ScoreReport, std::less<>> scores;  // by the name of what was predicted, see score.hpp
+  std::map<std::string, ScoreReport, std::less<>> scores;  // key: the name of what was predicted, see score.hpp
 
-  // Returns null if nothing was learnt, or nothing for too long.
+  // Returns null if nothing was learnt, or if nothing was learnt for too long.
   const SubjectForecast* find(const Subject& subject, Time now) const {
     auto found = subjects.find(subject);
     return found == subjects.end() || found->second.expires < now ? nullptr : &found->second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model: a histogram of CPU and one of memory for one subject. A plain value.
+// Model: for one subject, a histogram of CPU and a histogram of memory. A plain value.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,10 @@ struct Model {
   Percentiles percentiles() const;
 
   analysis::Histogram cpu, memory;
-  Time first, last;  // of its samples
+  Time first, last;  // times of its first and last sample
   std::uint64_t samples = 0;
   Usage actual;  // the last sample
-  Time expires;  // unless another sample comes
+  Time expires;  // when the model is dropped, unless a further sample comes
 };
 
 }  // namespace koord::predict

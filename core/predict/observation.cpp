@@ -11,7 +11,7 @@
 namespace koord::predict {
 namespace {
 
-using Values = std::map<std::string, double, std::less<>>;  // by uid of the pod; "" is the node
+using Values = std::map<std::string, double, std::less<>>;  // key: uid of the pod; "" is the node
 
 Values p90_of(const store::Store& store, const char* metric, Time from, Time to) {
   constexpr std::array kP90{store::Aggregation::p90};

@@ -30,10 +30,10 @@ struct PodUsage {
 
 struct Observation {
   std::optional<Usage> node;
-  std::optional<Usage> system;  // of the node without its pods
+  std::optional<Usage> system;  // usage of the node without its pods
   // Sums over pods. A class without pods uses nothing; a class with running pods but without measurements is left out.
   std::map<state::PriorityClass, Usage> classes;
-  std::map<std::string, PodUsage, std::less<>> pods;  // by uid
+  std::map<std::string, PodUsage, std::less<>> pods;  // key: uid
   std::string problem;                                // the missing values and the reason; empty: none is missing
 };
 

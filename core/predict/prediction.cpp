@@ -33,7 +33,7 @@ void Prediction::step() {
   Observation observation = observe(*hub_.current(), store_, now, options_.training_period);
   trainer_.train(observation, now);
   publish(std::move(observation.problem));
-  // Saves at once after the start, to detect whether saving works.
+  // Saves immediately after the start, to detect whether saving works.
   if (saved_ == Time() || now - saved_ >= options_.checkpoint_period) save();
 }
 

@@ -37,7 +37,7 @@ struct Options {
   PredictorOptions predictor;
   Duration training_period{};  // how often to learn, and the time range of each step
   Duration checkpoint_period{};
-  std::string directory;  // of the checkpoint; "": no checkpoint
+  std::string directory;  // directory of the checkpoint; "": no checkpoint
 };
 
 // The status of the prediction. An empty text means no problem.

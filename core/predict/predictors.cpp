@@ -14,7 +14,7 @@ using ResourceMap = std::map<std::string, std::int64_t, std::less<>>;
 
 constexpr std::string_view kRawAllocatable = "node.koordinator.sh/raw-allocatable";
 
-// Returns an error without a code: a value is unknown, but nothing has failed.
+// Returns an error without a code, because a value is unknown, but nothing has failed.
 Error unknown(std::string text) { return {std::error_code(), std::move(text)}; }
 
 bool is_production(const state::Pod& pod) {

@@ -33,8 +33,8 @@ struct ProdPrediction {
   Amounts reclaimable;
   Amounts peak;
   std::size_t pods = 0;      // production pods that are not ending
-  std::size_t unlearnt = 0;  // of these: nothing was learnt yet
-  std::size_t cold = 0;      // of these: learnt for less than the cold start
+  std::size_t unlearnt = 0;  // number of these pods about which nothing was learnt so far
+  std::size_t cold = 0;      // number of these pods that were learnt for less than the cold start
 };
 
 // Predicts for production: pods of the class koord-prod or of no class.

@@ -12,7 +12,7 @@
 
 namespace koord::predict {
 
-// Results over the last day. nullopt: nothing to judge yet.
+// Results over the last day. nullopt: so far, nothing could be judged.
 struct ScoreReport {
   std::uint64_t samples = 0;
   // The share of the samples that were not above the prediction for them.
@@ -48,7 +48,7 @@ class Score {
   void move_back(Duration by);
 
  private:
-  std::vector<Hour> hours_;  // the last one may still be running
+  std::vector<Hour> hours_;  // the last hour may still be running
 };
 
 }  // namespace koord::predict

@@ -35,8 +35,8 @@ class Trainer {
   // Returns the forecast at `now`, with scores.
   Forecast forecast(Time now) const;
   Checkpoint checkpoint(Time now) const;
-  // Restores a checkpoint. Times later than `now` come from another clock; then the state counts as saved now. Each
-  // restored subject expires unless it gets a sample within the expiry time from now.
+  // Restores a checkpoint. Times later than `now` come from a different clock. In that case, the state counts as saved
+  // now. Each restored subject expires unless it gets a sample within the expiry time from now.
   void restore(Checkpoint checkpoint, Time now);
 
   std::size_t models() const { return models_.size(); }
