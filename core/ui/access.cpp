@@ -125,7 +125,7 @@ bool Access::has_session(const http::Request& request) const {
 }
 
 // Answers a token with a page instead of a redirect. A redirect would belong to the navigation of the page with the
-// link, and browsers do not send a Strict cookie with a navigation from another site. This answer is a page of the
+// link, and browsers do not send a Strict cookie with a navigation from a different site. This answer is a page of the
 // viewer, so it can go to "/" with the cookie.
 http::Response Access::redeem(std::string_view token) {
   if (!has_secret(tokens_, token)) return not_signed_in();

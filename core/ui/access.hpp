@@ -24,10 +24,10 @@ class Access {
   Result<std::string> new_token();
 
   // Returns the response to a request that must not be processed further, nullopt for all others:
-  // 403: the header Host is missing, repeated, or not a loopback name; or the request comes from another origin
+  // 403: the header Host is missing, repeated, or not a loopback name; or the request comes from a different origin
   // 405: the method is neither GET nor HEAD
   // 200: GET /?token=T with an unused token; the response has the cookie of a new session, and a page that opens "/"
-  // 401: another token, or no session cookie
+  // 401: a different token, or no session cookie
   std::optional<http::Response> check(const http::Request& request);
 
   // Returns the number of sessions that tokens have started.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a C++ source that holds the files of a page, compressed, for core/ui/page_files.hpp.
 
-usage: embed_page.py OUTPUT FILE...    the page has each file at "/" and its name
+usage: embed_page.py OUTPUT FILE...    the page has each file at "/NAME"
 """
 import gzip
 import pathlib
@@ -17,7 +17,7 @@ CONTENT_TYPES = {
 
 
 def literal(content):
-    """Octal escapes of three digits: the next character cannot belong to them."""
+    """Returns octal escapes. Each escape has three digits, so a digit that follows an escape is not part of it."""
     lines = [content[i:i + 32] for i in range(0, len(content), 32)]
     return '\n'.join('     "' + ''.join(f'\\{byte:03o}' for byte in line) + '"' for line in lines)
 

@@ -120,7 +120,7 @@ bool Exec::read_errors() {
 
 std::string Exec::complaints() {
   pollfd ready{errors_.get(), POLLIN, 0};
-  // Limits the reads: some programs write to standard error without end.
+  // Limits the reads, because some programs write to standard error without end.
   for (unsigned reads = 0; reads < kMostReads && errors_ && ::poll(&ready, 1, 0) > 0 && read_errors();) ++reads;
   std::vector<std::string> lines;
   for (const std::string& line : split(complaints_, '\n'))
@@ -140,7 +140,7 @@ bool Exec::has_ended_within(Duration time) {
   } while (ready < 0 && errno == EINTR);
   if (ready <= 0) return false;
   ::kill(-pid_, SIGKILL);
-  if (::waitpid(pid_, &status_, 0) != pid_) status_ = 0;  // another part of this process called waitpid() for it
+  if (::waitpid(pid_, &status_, 0) != pid_) status_ = 0;  // a different part of this process called waitpid() for it
   return true;
 }
 

@@ -19,8 +19,8 @@ namespace koord::ui {
 
 // The limits of a call.
 struct Patience {
-  std::chrono::steady_clock::time_point deadline;  // then the call fails with timed_out
-  int cancel_fd = -1;                              // readable: fails with operation_canceled; -1: never
+  std::chrono::steady_clock::time_point deadline;  // after it, the call fails with timed_out
+  int cancel_fd = -1;                              // fails with operation_canceled when this is readable; -1: never
 };
 
 class Exec {
@@ -60,7 +60,7 @@ class Exec {
   const UniqueFd pipe_;   // its standard input and output
   UniqueFd errors_;       // its standard error; empty after it was closed
   std::string complaints_;
-  int status_ = -1;  // the result of waitpid(); -1: not known yet
+  int status_ = -1;  // the result of waitpid(); -1: still unknown
 };
 
 }  // namespace koord::ui

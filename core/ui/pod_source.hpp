@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent in a pod, through `kubectl exec`, for `koordctl ui --pod`. In the pod `koordctl proxy-stdio` connects
-// kubectl's streams with the agent's socket. One kubectl serves one request after the other; concurrent requests have
-// one each.
+// The agent in a pod, through `kubectl exec`, for `koordctl ui --pod`. In the pod, `koordctl proxy-stdio` connects
+// kubectl's streams with the agent's socket. One kubectl serves one request after the other; each concurrent request
+// has its own kubectl.
 #pragma once
 
 #include <memory>

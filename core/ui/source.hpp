@@ -30,7 +30,7 @@ class Source {
   // reason as plain text. Fails if the statement could not be sent.
   virtual Result<http::ClientResponse> sql(const std::string& statement, std::size_t max_rows) = 0;
 
-  // Ends requests in flight, and all later ones, with an error.
+  // Ends requests in flight, and all later requests, with an error.
   void close() { ::eventfd_write(closed_.get(), 1); }
 
  protected:

@@ -25,7 +25,7 @@ http::Response json_error(unsigned status, std::string_view text) {
           .body = json::serialize(json::value{{"error", text}}) + "\n"};
 }
 
-// Sets the security headers. "default-src 'none'" forbids everything that the other directives do not allow.
+// Sets the security headers. "default-src 'none'" forbids everything that the following directives do not allow.
 void forbid_foreign_content(http::Response& response) {
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
            {"Content-Security-Policy",
@@ -64,7 +64,7 @@ bool is_api_path(std::string_view path) {
          });
 }
 
-// Returns the target, composed from its parsed parts: the agent receives only parsed text.
+// Returns the target, composed from its parsed parts, so the agent receives only parsed text.
 std::string target_of(const http::Request& request) {
   std::string target = request.path;
   for (const auto& [name, value] : request.query.parameters())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the data API, through koordctl ui. The answers are those of `koordctl … -o json`.
+// Sends requests to the data API through koordctl ui. The responses are the same as from `koordctl … -o json`.
 
 export class Refused extends Error {
   constructor(status, text) {
@@ -8,10 +8,10 @@ export class Refused extends Error {
   }
 }
 
-// koordctl ui gives the agent 25 s. A connection that is dead does not end by itself.
+// koordctl ui waits 25 s for the agent. A dead connection does not end by itself.
 const PATIENCE_S = 35;
 
-// Errors may be plain text.
+// Returns the parsed JSON; an error may be plain text.
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -41,7 +41,8 @@ async function ask(path, parameters) {
 }
 
 export const get = (what, parameters = {}) => ask(`/api/v1/${what}`, parameters);
-// Distinguishes the last one of requests that replace each other: `const isLast = begin(); await …; if (!isLast()) return;`
+// Identifies the newest of several requests that replace each other: `const isLast = begin(); await …; if (!isLast())
+// return;`
 export function turns() {
   let last = 0;
   return () => {

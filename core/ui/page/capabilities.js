@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The capabilities of this node, its kernel and each plugin, with reasons for missing ones.
+// The capabilities of this node, its kernel and each plugin, with the reasons for missing capabilities.
 import {get} from './api.js';
 import {el, labelled} from './dom.js';
 import {Table} from './table.js';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line chart over time by Chart.js, with a legend, a sentence and a table that say the same. Without Chart.js there is
-// only the table.
+// A line chart over time with Chart.js, and a legend, a sentence and a table with the same content. Without Chart.js
+// only the table is shown.
 import {el} from './dom.js';
 import {clock, time} from './format.js';
 
@@ -10,7 +10,7 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
 
 export class LineChart {
-  // {title, format, wide, most: the axis reaches at least this value, x: how a place on the axis is written}
+  // {title, format, wide, most: minimum of the upper end of the axis, x: formats a position on the x axis}
   constructor({title, format, wide = false, most, x = clock, xLong = time}) {
     Object.assign(this, {title, format, most, x, xLong, series: []});
     this.legend = el('ul', {class: 'legend'});

@@ -23,7 +23,7 @@ export function podOf(item) {
   return {text: name + (item.container ? `/${item.container}` : ''), link: `#/pod?name=${encodeURIComponent(name)}`};
 }
 
-// "base 100000 (limit 1) × 1.5 (qos-cpu-burst)": how the value came about.
+// Returns the composition of the value: "base 100000 (limit 1) × 1.5 (qos-cpu-burst)".
 export function partsOf(item) {
   const text = item.composition ?? '', equals = text.indexOf(' = ');
   return equals < 0 ? '' : text.slice(equals + 3);

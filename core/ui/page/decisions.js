@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decisions of strategies and hooks, with filters, and the modes that let them write or not.
+// Decisions of strategies and hooks, with filters, and the modes, which decide whether they may write.
 import {get} from './api.js';
 import {DECISIONS} from './decision_table.js';
 import {el, labelled, options} from './dom.js';
@@ -22,7 +22,7 @@ const MODES = [
     ? `${row.override}, ${row.until ? `until ${format.time(row.until)} UTC` : 'until lifted'}, by ${row.by}` : '-')},
 ];
 
-// The numbers begin again when an agent without an archive starts.
+// Numbers restart with an agent that has no archive, so the key has the time, too.
 const keyOf = (row) => `${row.number} ${row.time}`;
 
 export function open(main, parameters, run) {
@@ -38,8 +38,8 @@ export function open(main, parameters, run) {
   const older = el('button', {type: 'button', hidden: true, onclick: () => run(loadOlder)}, 'Older');
   const modes = new Table({caption: 'Modes: off ignores proposals, shadow records them, enforce writes them', columns: MODES, key: (row) => row.target});
   main.append(form, problem, table.element, el('p', {}, older), el('h2', {}, 'Modes'), modes.element);
-  let filters = {pod: pod.value}, loaded = [], before, hasOlder = false;  // hasOlder: the user has loaded older ones
-  // Takes a page into `loaded`, unless the filters have changed since it was asked for.
+  let filters = {pod: pod.value}, loaded = [], before, hasOlder = false;  // hasOlder: the user has loaded older rows
+  // Adds a page to `loaded`, unless the filters have changed since the request.
   async function load(from, take) {
     const asked = filters;
     const answer = await get('decisions', {...asked, limit: LIMIT, before: from}).catch((error) => ({error}));
@@ -58,7 +58,7 @@ export function open(main, parameters, run) {
     before = next;
     hasOlder = false;
   }
-  // Older ones that the user has loaded stay only if nothing is missing between them and the newest page.
+  // Keeps older rows that the user has loaded only if no row is missing between them and the newest page.
   function takeNewest(page, next) {
     const fresh = new Set(page.map(keyOf)), kept = loaded.filter((one) => !fresh.has(keyOf(one)));
     if (!hasOlder || next === undefined || kept.length === loaded.length) return replace(page, next);
@@ -69,7 +69,7 @@ export function open(main, parameters, run) {
   function loadOlder() {
     const from = before;
     return load(from, (page, next) => {
-      if (from !== before) return;  // the ones before them are shown no longer
+      if (from !== before) return;  // the rows that the page belongs to are no longer shown
       loaded = [...loaded, ...page].slice(0, MOST);
       before = next;
       hasOlder = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of the page. All text from the agent becomes a text node or a plain attribute, never markup.
+// Creates elements of the page. All text from the agent becomes a text node or a plain attribute, never markup.
 
-// el('p', {class: 'note'}, 'text', child, …): attributes that are undefined, null or false are left out.
+// el('p', {class: 'note'}, 'text', child, …): attributes that are undefined, null or false are omitted.
 export function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -13,19 +13,19 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-// A number as it is read, with the exact value beside it: <data value="0.0421">42.1ms</data>.
+// Returns a formatted number with the exact value: <data value="0.0421">42.1ms</data>.
 export function number(value, format) {
   if (typeof value !== 'number') return '-';
   return el('data', {value: String(value), title: String(value)}, format(value));
 }
 
-// [term, text or node, small text] …
+// rows: [term, text or node, small text], …
 export function facts(rows) {
   return el('dl', {class: 'facts'}, ...rows.map(([term, shown, small, tone]) =>
     el('div', {}, el('dt', {}, term), el('dd', {class: tone && `tone-${tone}`}, shown, small ? el('small', {}, small) : ''))));
 }
 
-// A labelled input of a form.
+// Returns a labelled input of a form.
 export function labelled(text, input) {
   return el('label', {}, text, input);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and times as koordctl prints them.
+// Formats numbers and times like koordctl.
 
-// toFixed() rounds exact halves up; koordctl rounds them to the even digit: 1.125 is "1.12".
+// Rounds like koordctl, exact halves to the even digit: 1.125 is "1.12". toFixed() rounds them up.
 function fixed(value, digits) {
   const size = Math.abs(value), text = size.toFixed(digits), exact = size.toFixed(digits + 25);
   const isHalf = /^50*$/.test(exact.slice(exact.indexOf('.') + 1 + digits));
@@ -32,7 +32,7 @@ export const percent = (ratio) => `${fixed(100 * ratio, 1)}%`;
 export const ofHundred = (value) => `${fixed(value, 1)}%`;
 export const plain = (value) => String(value);
 
-// "2026-01-02 14:02:11", UTC.
+// Returns "2026-01-02 14:02:11" in UTC.
 export function time(unixSeconds) {
   const date = new Date(Math.floor(unixSeconds) * 1000);
   return Number.isNaN(date.getTime()) ? '-' : date.toISOString().slice(0, 19).replace('T', ' ');
@@ -46,7 +46,7 @@ export function figures(value) {
   return fixed(value, size === 0 || size >= 9.95 ? 0 : 1);
 }
 
-// An amount of a verdict, in the verdict's unit.
+// Formats an amount of a verdict in the verdict's unit.
 export function amount(value, unit) {
   if (typeof value !== 'number') return 'unknown';
   if (unit === 'bytes' && value >= 0) return bytes(value);
@@ -56,7 +56,7 @@ export function amount(value, unit) {
   return `${figures(value)} ${unit ?? ''}`.trim();
 }
 
-// By the end of a metric's name.
+// Returns the format for a metric by the end of its name.
 export function ofMetric(name) {
   if (/(_bytes|memory_usage\w*|_cold_page_size|_memory_total)$/.test(name)) return bytes;
   if (/_seconds$/.test(name)) return seconds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts, and the matrix of the last window: the wait of each container for each other one.
+// Verdicts, and the matrix of the last window: how long each container waits for each other container.
 import {get, turns} from './api.js';
 import {el, labelled, number, options} from './dom.js';
 import * as format from './format.js';
@@ -19,7 +19,7 @@ const COVERAGE = [
   {title: 'Detail', kind: 'text', cell: (row) => row.detail},
 ];
 
-// A row for each victim, a column for each of the culprits that are waited for longest.
+// Returns a table with a row for each victim, and a column for each of the culprits with the longest waits.
 function grid(matrix) {
   const totals = new Map(), victims = new Map();
   for (const {victim, culprit, value} of matrix.pairs) {

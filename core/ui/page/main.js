@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of the page: which view is open, and when it asks again.
+// The frame of the page. It has the open view and the time of its next refresh.
 import {get} from './api.js';
 import {el} from './dom.js';
 import {clock} from './format.js';
@@ -24,7 +24,7 @@ const updated = document.getElementById('updated');
 const pause = document.getElementById('pause');
 
 let current;  // the open view
-let opened = 0;  // views that were opened
+let opened = 0;  // number of views that were opened
 let isBusy = false, isPaused = false;
 
 function show(error) {
@@ -50,7 +50,7 @@ async function refresh() {
   }
 }
 
-// Runs what a control of the view `number` starts.
+// Runs the action of a control in the view with this number.
 async function run(number, action) {
   try {
     await action();
@@ -60,7 +60,7 @@ async function run(number, action) {
   }
 }
 
-// "#/pod?name=shop%2Fcart": the view and its parameters.
+// Returns the view and its parameters from a hash such as "#/pod?name=shop%2Fcart".
 function place() {
   const [name, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   return {name: Object.hasOwn(views, name) ? name : 'node', parameters: new URLSearchParams(query)};

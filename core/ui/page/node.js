@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node: its use, its waits, and each latest value.
+// The node: its usage, its waits, and the latest value of each series.
 import {get} from './api.js';
 import {LineChart} from './charts.js';
 import {el, facts, labelled, number, options} from './dom.js';
@@ -11,10 +11,10 @@ export const title = 'Node';
 
 const unlabelled = (text) => (labels) => (Object.keys(labels).every((key) => key === 'node') ? text : undefined);
 
-// Labels that a metric's series must have: others are not asked for.
+// Labels that a metric's series must have; other series are not requested.
 const WANTED = {node_psi: ['psi_precision=10', 'psi_degree=some']};
 
-// [title, format, the axis reaches, [[metric, name(labels), is it a counter]]]
+// [title, format, minimum of the upper end of the axis, [[metric, name(labels), whether it is a counter]]]
 const CHARTS = [
   ['CPU use, cores', format.cores, undefined, [['node_cpu_usage', unlabelled('all')], ['sys_cpu_usage', unlabelled('outside pods')]]],
   ['Memory use', format.bytes, undefined, [['node_memory_usage', unlabelled('without page cache')],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pod: its values over time, its knobs, and what was decided about it and why.
+// One pod: its values over time, its knobs, and the decisions about it with their reasons.
 import {get} from './api.js';
 import {LineChart} from './charts.js';
 import {DECISIONS, ofPod, partsOf, resultOf, whyOf} from './decision_table.js';
@@ -12,7 +12,7 @@ import {VerdictList} from './verdict.js';
 export const title = 'Pod';
 export const titleOf = (parameters) => `Pod ${parameters.get('name') ?? ''}`;
 
-// [title, format, the axis reaches, metric without its scope]
+// [title, format, minimum of the upper end of the axis, metric without its scope]
 const CHARTS = [
   ['CPU use, cores', format.cores, undefined, '_cpu_usage'],
   ['Memory use', format.bytes, undefined, '_memory_usage'],
@@ -77,7 +77,7 @@ const rowsOf = (knobs) => knobs.flatMap((knob) =>
   (knob.intents.length ? knob.intents : [{}]).map((intent, i) => ({key: `${knob.cgroup} ${knob.knob} ${i}`, knob, intent})));
 const newest = (list) => [...list].reverse();
 
-// The agent answers 404 about a pod without a verdict of which it knows nothing.
+// The agent answers 404 for an unknown pod without verdicts, so 404 is not shown as a problem.
 const verdictsAfter = (error) => ({verdicts: [], problem: error.status === 404 ? undefined : error.message});
 
 export function open(main, parameters, run) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pods and the containers outside of pods, those that suffer most first.
+// The pods and the containers outside of pods, sorted by harm.
 import {get} from './api.js';
 import {el, labelled} from './dom.js';
 import * as format from './format.js';
@@ -8,14 +8,14 @@ import {brief} from './verdict.js';
 
 export const title = 'Pods';
 
-const KEPT = 60;  // values of a sparkline
+const KEPT = 60;  // number of values in a sparkline
 
 const valueOf = (row, name) => row.values[row.scope + name];
 const numeric = (text, name, shown) => ({title: text, kind: 'number', cell: (row) => figure(valueOf(row, name), shown),
   order: (row) => valueOf(row, name), descending: true});
 
-// The order of `koordctl top`: 2 and more with a verdict about others, 1 and more with one about itself; the fraction is the
-// largest of throttled, stalled and the p95 wait as a share of 100 ms.
+// Returns the sort key of `koordctl top`: 2 or more if the pod has a verdict about other pods, 1 or more if it has a
+// verdict about itself. The fraction is the largest of throttled, stalled and the p95 wait as a share of 100 ms.
 function harm(row) {
   const known = [valueOf(row, '_cpu_throttled'), valueOf(row, '_memory_stall_ratio'), valueOf(row, '_sched_latency_p95_seconds') / 0.1]
     .filter(Number.isFinite);
@@ -24,7 +24,7 @@ function harm(row) {
   return (row.verdicts[0].kind.startsWith('self') ? 1 : 2) + (most ?? 0);
 }
 
-// Only what is known to be idle.
+// Returns whether a row is known to be idle.
 const isIdle = (row) => row.verdicts?.length === 0 && valueOf(row, '_cpu_usage') < 0.01 && !valueOf(row, '_cpu_throttled') &&
   !valueOf(row, '_memory_stall_ratio') && (valueOf(row, '_sched_latency_p95_seconds') ?? 0) < 1e-3;
 
@@ -48,7 +48,7 @@ const COLUMNS = [
   numeric('Stalled', '_memory_stall_ratio', format.percent),
 ];
 
-// Without `verdicts` it is unknown whether a row has one.
+// If `verdicts` is undefined, the verdicts of the rows are unknown.
 function rowsOf(answer, verdicts) {
   const rows = answer.pods.map((pod) => {
     const name = (pod.namespace ? `${pod.namespace}/` : '') + pod.name;
@@ -84,7 +84,7 @@ export function open(main) {
   }
   async function refresh() {
     const [answer, interference] = await Promise.all([get('pods'), get('interference', {limit: 1000}).catch((error) => ({error}))]);
-    // A third party's verdict is its own claim: the view Interference shows it.
+    // Verdicts of third-party plugins are unverified; only the view Interference shows them.
     rows = rowsOf(answer, interference.verdicts?.filter((one) => one.origin !== 'third-party'));
     const seen = new Set(rows.map((row) => row.key));
     for (const key of sparks.keys()) if (!seen.has(key)) sparks.delete(key);

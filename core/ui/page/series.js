@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of metrics over a span of time. The span is asked for in slices, one after the other: an answer takes memory of
-// the agent. Later requests get only what is new.
+// The samples of metrics over a time span. The span is requested in slices, one after the other, because each response
+// needs memory of the agent. Later requests read only new samples.
 import {get} from './api.js';
 import {el} from './dom.js';
 
 export const SPANS = [['900', '15 minutes'], ['3600', '1 hour'], ['43200', '12 hours']];
 const SLICE_S = 1800;
 const MOST_POINTS = 900;
-const LATE_S = 60;  // how long after its time a metric's first sample may arrive
+const LATE_S = 60;  // maximum delay between the time and the arrival of a metric's first sample
 const CLOCK_TOLERANCE_S = 2;
 
 const now = () => performance.now() / 1000;
@@ -18,7 +18,7 @@ export class Samples {
     Object.assign(this, {metric, span, labels, rows: new Map(), newest: undefined, clock: undefined});
   }
 
-  // Gives up the rest of the span once `isWanted()` is false.
+  // Stops when isWanted() returns false.
   async refresh(isWanted = () => true) {
     if (!this.clock || !await this.refreshNew()) await this.refreshAll(isWanted);
     return this;
@@ -33,14 +33,14 @@ export class Samples {
     if (isWanted()) this.clock = clock;
   }
 
-  // False: the agent's clock was set, so the samples would now have other times.
+  // Returns false if the agent's clock was set, because the known samples would have different times now.
   async refreshNew() {
     const before = this.clock;
     let clock;
     try {
       clock = await this.ask({from: String(this.newest ?? before.to - LATE_S)});
     } catch (error) {
-      if (error.status === 400) return false;  // it is before the newest sample
+      if (error.status === 400) return false;  // `from` is after the agent's current time
       throw error;
     }
     const passed = clock.to - before.to;
@@ -53,7 +53,7 @@ export class Samples {
     return true;
   }
 
-  // Returns the agent's clock, and this page's when the request was sent and answered.
+  // Returns the agent's time, and this page's times of the request and of the response.
   async ask(times) {
     const sent = now();
     const answer = await get('query', {metric: this.metric, raw: 'true', label: this.labels, ...times});
@@ -61,7 +61,7 @@ export class Samples {
     return {to: answer.to, sent, received: now()};
   }
 
-  // Adds those that are newer or older than all that are known.
+  // Adds samples that are newer or older than all known samples.
   add(labels, samples) {
     const key = JSON.stringify(labels), row = this.rows.get(key) ?? {labels, samples: [], first: Infinity, last: -Infinity};
     const older = row.samples.length ? thinned(samples.filter(([at]) => at < row.first), this.span) : [];
@@ -74,7 +74,7 @@ export class Samples {
     this.newest = Math.max(this.newest ?? 0, row.last);
   }
 
-  // [{label, points}], named by `name(labels)`; series that it does not name are left out.
+  // Returns [{label, points}]. `name(labels)` returns the label; series without a label are omitted.
   lines(name) {
     return [...this.rows.values()]
       .map(({labels, samples}) => ({label: name(labels), points: samples}))
@@ -83,7 +83,7 @@ export class Samples {
   }
 }
 
-// Keeps the highest sample of each stretch of time if there are more than a chart can show.
+// Keeps only the highest sample of each interval if a chart cannot show all samples.
 function thinned(samples, span) {
   if (samples.length <= MOST_POINTS) return samples;
   const stretch = Math.ceil(span / MOST_POINTS), kept = [];
@@ -99,7 +99,7 @@ function thinned(samples, span) {
   return kept;
 }
 
-// The increase per second between samples of a counter; nothing where it began again.
+// Returns the increase of a counter per second between samples; no value after a reset of the counter.
 export function rates(lines) {
   return lines.map(({label, points}) => ({
     label,
@@ -117,7 +117,7 @@ export class ChartGroup {
     Object.assign(this, {shown: [], asked: undefined, isClosed: false});
   }
 
-  // Shows the charts that make() returns instead of those before; not after close().
+  // Replaces the charts by the charts that make() returns. Does nothing after close().
   async restart(make) {
     if (this.isClosed) return;
     this.shown.forEach(({chart}) => chart.close());
@@ -126,7 +126,7 @@ export class ChartGroup {
     await this.refresh();
   }
 
-  // Returns at once while the same charts are being asked for.
+  // Returns immediately if a refresh of the same charts is running.
   async refresh() {
     const shown = this.shown, isWanted = () => shown === this.shown && !this.isClosed, missing = [];
     if (this.asked === shown) return;

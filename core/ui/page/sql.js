@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL over the metric cache, read-only: a table, a chart, and a file to keep.
+// Read-only SQL queries on the metric cache: a table, a chart, and a file to download.
 import {sql, turns} from './api.js';
 import {LineChart} from './charts.js';
 import {el, labelled, options} from './dom.js';
@@ -15,7 +15,7 @@ GROUP BY 1, 2 ORDER BY 1`;
 
 const isNumber = (text) => text !== '' && Number.isFinite(Number(text));
 
-// Text that a spreadsheet would take for a formula gets an apostrophe in front.
+// Returns the rows as CSV. Text that a spreadsheet would read as a formula gets an apostrophe as prefix.
 export function csv(columns, rows) {
   const field = (text) => {
     const safe = /^[=+\-@\t\r]/.test(text) && !isNumber(text) ? `'${text}` : text;
@@ -24,7 +24,8 @@ export function csv(columns, rows) {
   return [columns, ...rows.map((row) => columns.map((name) => row[name]))].map((row) => row.map(field).join(',')).join('\r\n') + '\r\n';
 }
 
-// The first column is the axis if it has only numbers, one of text names the series, the last with only numbers is the value.
+// The first column is the axis if it has only numbers. A text column names the series. The last column with only
+// numbers is the value.
 function linesOf(columns, rows) {
   const numeric = columns.filter((name) => rows.every((row) => isNumber(row[name])));
   const x = numeric[0], y = numeric[numeric.length - 1], name = columns.find((one) => !numeric.includes(one));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table that keeps its rows while their cells change, and sorts by a click on a title.
+// A table that keeps its row elements while their cells change, and sorts after a click on a title.
 import {el} from './dom.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -116,7 +116,7 @@ export class Table {
     return {element: el('tr', {}, ...cells), cells: []};
   }
 
-  // Moves only rows that stand at another place, so that the focus stays.
+  // Moves only rows with a changed position, so that the focus is kept.
   place(elements) {
     const wanted = new Set(elements);
     for (const row of [...this.body.children]) if (!wanted.has(row)) row.remove();
@@ -130,5 +130,5 @@ export class Table {
   }
 }
 
-// A number's cell: "-" if it is unknown.
+// Returns the cell of a number; "-" if the number is unknown.
 export const figure = (value, format) => (typeof value === 'number' ? {text: format(value), value} : '-');

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts: which container is held up, by which others, and how that is known.
+// Verdicts: which container is held up, which other containers cause this, and which method has found it.
 import {el, number} from './dom.js';
 import * as format from './format.js';
 import {Table, figure} from './table.js';
 
-// The time that a request finds the container held up. It is more than 1 while several threads wait.
+// Returns whether the statistic is a share of time in which the container is held up. It exceeds 1 if several threads
+// wait.
 const isShareOfTime = ({name, unit}) => unit === 'ratio' && (name === 'held_up' || name === 'held_up_by_others');
 
-// "cpu 4.2%", "own memory 12 ms/s": the column of a table of pods, as in `koordctl top`.
+// Returns "cpu 4.2%" or "own memory 12 ms/s" for a table of pods, as in `koordctl top`.
 export function brief(verdict) {
   const {value, unit} = verdict.statistic;
   const text = (verdict.kind.startsWith('self') ? 'own ' : '') + verdict.resource;
@@ -73,7 +74,7 @@ export function article(verdict) {
     verdict.endReason ? el('p', {}, `Ended: ${verdict.endReason}`) : null);
 }
 
-// Keeps articles that have not changed, so that the focus stays.
+// A list that keeps unchanged articles, so that the focus is kept.
 export class VerdictList {
   constructor() {
     this.element = el('div');
