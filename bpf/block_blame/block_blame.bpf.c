@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures which cgroups occupied a block device while requests of others waited for it. When a request arrives at the
-// device, it takes a snapshot of the cgroups with requests there. When it completes, its latency is charged to these
-// cgroups.
+// Measures which cgroups occupied a block device while requests of other cgroups waited for it. When a request arrives
+// at the device, the program takes a snapshot of the cgroups with requests there. When the request completes, its
+// latency is charged to these cgroups.
 //
 // A request arrives at its device when it is inserted into a queue (of an I/O scheduler, or of the block layer), or
 // when it is issued without an insertion. Before that, a thread may wait for a free request, because a device has only
 // a few. This wait is measured from the submission of the bio and is part of the latency.
 //
 // A request is identified by its address. Sectors repeat, but an address is reused only after the completion. If the
-// program misses a completion, the request leaves its device when another request with its address arrives.
+// program misses a completion, the request leaves its device when a different request with its address arrives.
 #include "block_requests.bpf.h"
 #include "cgroup_slots.bpf.h"
 #include "delay_buckets.bpf.h"
@@ -40,7 +40,7 @@ struct request_record {
 struct submission {
   __u64 bio;  // address of the bio; 0: no bio waits for a request
   __u64 since_ns;
-  __u64 waited_for_cpu_ns;  // time for which the thread had waited for a CPU by then
+  __u64 waited_for_cpu_ns;  // time for which the thread had waited for a CPU until since_ns
 };
 
 // The bio that a thread is submitting.
@@ -51,8 +51,8 @@ struct {
   __type(value, struct submission);
 } submissions SEC(".maps");
 
-// How long a thread waited for a free request, by the address of the bio. An LRU map, because bios that were merged
-// into another request are never looked up.
+// How long a thread waited for a free request; the key is the address of the bio. An LRU map, because bios that were
+// merged into a different request are never looked up.
 struct {
   __uint(type, BPF_MAP_TYPE_LRU_HASH);
   __uint(max_entries, 1);
@@ -118,8 +118,8 @@ static __always_inline bool change(__u64* entry, __u64 from, __u64 to) {
   return __sync_val_compare_and_swap(entry, from, to) == from;
 }
 
-// Adds a request and returns the place that counts it: the place of the cgroup, a free place, or the last place if no
-// place is free or other CPUs changed it first each time.
+// Adds a request and returns the place that counts it: the place of the cgroup, a free place, or the last place. The
+// last place is used if no place is free, or if other CPUs took the free place first at each attempt.
 static __always_inline __u32 join(struct block_blame_device* device, __u64 slot) {
 #pragma unroll
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -150,7 +150,7 @@ __noinline int leave(__u32 device_number, __u32 place_number) {
     __u64 entry = *(volatile __u64*)&device->entries[place];
     if (!(entry & 0xffffffff) || change(&device->entries[place], entry, entry - 1)) return 0;
   }
-  /* Other CPUs changed the entry first each time, and it was never zero. */
+  /* At each attempt other CPUs changed the entry first, and it was never zero. */
   __sync_fetch_and_add(&device->entries[place], -1);
   return 0;
 }
@@ -184,7 +184,7 @@ static __always_inline int come(const struct request* request, __u64 bio, __u32 
   struct request_record* before = bpf_map_lookup_elem(&requests, &key);
   if (before) {
     __u32 device_before = before->device, place_before = before->place;
-    /* The program that replaces the record leaves its place, once. The kernel may refuse that with -EBUSY. */
+    /* The program that replaces the record leaves its place, once. The kernel may refuse the replacement: -EBUSY. */
     if (!bpf_map_update_elem(&requests, &key, &record, BPF_EXIST)) {
       leave(device_before, place_before);
       return 0;
@@ -224,7 +224,7 @@ static __always_inline int return_to_queue(const struct request* request) {
   return 0;
 }
 
-// Removes a request that was merged into another one.
+// Removes a request that was merged into a different request.
 static __always_inline int leave_by_merge(const struct request* request) {
   __u64 key = (__u64)request;
   struct request_record* found = bpf_map_lookup_elem(&requests, &key);
@@ -237,7 +237,7 @@ static __always_inline int leave_by_merge(const struct request* request) {
 
 // ---- blame
 
-// A global function with plain numbers as arguments: the verifier checks it once, not at each call.
+// A global function with plain numbers as arguments, because the verifier checks it only once, not at each call.
 __noinline int charge(__u32 device, __u32 victim_and_culprit, __u32 direction, __u64 requests, __u64 ns) {
   static const struct block_blame_pair empty;
   struct block_blame_pair_key key = {
@@ -317,7 +317,7 @@ static __always_inline void blame(const struct request_record* record, __u64 ns)
   }
 }
 
-// A request may complete in parts. A request that never arrived at the device does not count as lost: see
+// A request may complete in parts. A request that never arrived at the device does not count as lost; see
 // bpf/block_latency.
 static __always_inline int complete(const struct request* request, __u32 bytes) {
   __u64 key = (__u64)request;
@@ -345,8 +345,8 @@ int wait_on_submission(__u64* context) {
   return 0;
 }
 
-// A bio that is split first passes its parts to other bios' requests, and its own request comes last. Time without a
-// CPU meanwhile is no wait for the device.
+// A bio that is split first passes its parts to other bios' requests, and its own request comes last. Time in which the
+// thread waited for a CPU is not a wait for the device.
 SEC("tp_btf/block_getrq")
 int wait_until_request(__u64* context) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -360,7 +360,7 @@ int wait_until_request(__u64* context) {
   if (ns >= LEAST_WAIT_NS)
     bpf_map_update_elem(&waited_bios, &bio, &ns, BPF_ANY);
   else
-    bpf_map_delete_elem(&waited_bios, &bio); /* of an earlier, merged bio with this address */
+    bpf_map_delete_elem(&waited_bios, &bio); /* the entry belongs to an earlier, merged bio with this address */
   return 0;
 }
 

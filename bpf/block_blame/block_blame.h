@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Types shared by user space and the programs that charge cgroups for the requests that a block device served while
- * others waited for it.
+ * other cgroups waited for it.
  *
  * Cgroups are identified by their slots (latency_slots.h), devices by major << 20 | minor. A request is *in flight*
  * from its insertion into a queue of the device, or its issue, to its completion. Its latency is this time plus the
- * wait for a free request before. At its completion the latency is charged to the cgroups that had requests in flight
- * on the device when it arrived, in proportion to their numbers of requests. */
+ * preceding wait for a free request. At its completion the latency is charged to the cgroups that had requests in
+ * flight on the device when it arrived, in proportion to their numbers of requests. */
 #pragma once
 
 #include "bpf/include/latency_slots.h"
@@ -37,9 +37,9 @@ struct block_blame_row_key {
 /* Completed requests of a cgroup on a device in one direction. */
 struct block_blame_stream {
   __u64 requests, bytes, ns;
-  __u64 alone_requests, alone_ns; /* requests that met no requests of others at the device */
+  __u64 alone_requests, alone_ns; /* requests that met no requests of other cgroups at the device */
   __u64 own_requests, own_ns;     /* parts that are charged to the cgroup itself */
-  __u64 buckets[LATENCY_BUCKETS]; /* of latencies */
+  __u64 buckets[LATENCY_BUCKETS]; /* histogram of latencies */
 };
 
 struct block_blame_row {

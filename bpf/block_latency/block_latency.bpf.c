@@ -5,7 +5,7 @@
 //   raw_tracepoint  tracepoints without types
 // Each variant also has a program for the removal of cgroups. User space loads the programs of one variant only.
 //
-// A request is identified by its address: sectors repeat, but an address is reused only after the completion.
+// A request is identified by its address, because sectors repeat, but an address is reused only after the completion.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY
 #include "block_requests.bpf.h"
 #include "cgroup_histograms.bpf.h"

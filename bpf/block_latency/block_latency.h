@@ -10,12 +10,12 @@
 
 #define BLOCK_READ 0
 #define BLOCK_WRITE 1
-#define BLOCK_HISTOGRAMS 2 /* for reads and writes */
+#define BLOCK_HISTOGRAMS 2 /* one for reads, one for writes */
 #define BLOCK_OTHER 2      /* flush, discard, … */
 #define BLOCK_OPERATIONS 3
 
 struct block_row_key {
-  __u32 slot;   /* LATENCY_NO_CGROUP_SLOT also for requests without a cgroup: flushes of a device's cache */
+  __u32 slot;   /* LATENCY_NO_CGROUP_SLOT, too, if a request has no cgroup: flushes of a device's cache */
   __u32 device; /* major << 20 | minor */
 };
 
@@ -23,7 +23,7 @@ struct block_operation_totals {
   __u64 requests;
   __u64 bytes;
   __u64 device_ns;
-  __u64 queue_ns; /* from the allocation of the request to its issue */
+  __u64 queue_ns; /* time from the allocation of the request to its issue */
 };
 
 struct block_row {

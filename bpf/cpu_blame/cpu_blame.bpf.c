@@ -4,10 +4,10 @@
 // culprit).
 //
 // A thread that is moved while it waits is charged on the CPU that it leaves. A wait that still lasts when user space
-// reads is charged up to that time: a wait of three seconds is in each of three windows of a second. All times are
-// those of the run queue's clock, which does not advance inside the scheduler, so the sums are exact to the nanosecond.
+// reads is charged up to that time. So a wait of three seconds is in each of three windows of a second. All times are
+// from the run queue's clock, which does not advance inside the scheduler, so the sums are exact to the nanosecond.
 //
-// It also counts all waits by length, like bpf/sched_latency: one program costs less than two.
+// It also counts all waits by length, like bpf/sched_latency, because one program costs less than two.
 #include "cpu_threads.bpf.h"
 #include "delay_buckets.bpf.h"
 #include "throttled_waits.bpf.h"
@@ -22,18 +22,18 @@ char program_license[] SEC("license") = "Dual BSD/GPL";
 
 // State of a wait when user space visited it. The wait continues from here.
 struct thread_visit {
-  __u64 charged_ns, at_ns, throttled_ns, waited_ns, cpu;  // as in thread_wait; at_ns is left_ns
+  __u64 charged_ns, at_ns, throttled_ns, waited_ns, cpu;  // same as in thread_wait; at_ns is left_ns
 };
 
 // State of a thread between its events. The values that each switch uses come first.
 struct thread_wait {
-  __u64 charged_ns;  // its run delay when it was last charged
-  __u64 left_ns;     // when it left a CPU
+  __u64 charged_ns;  // the thread's run delay when it was last charged
+  __u64 left_ns;     // when the thread left a CPU
   __u64 waited_ns;   // part of the present wait on CPUs from which the thread was moved
   // The last visit: (1 + charged_ns of the wait) << 1 | its index in `visits`. It is valid while charged_ns does not
   // change.
   __u64 visit_key;
-  __u64 cpu;           // 1 + the CPU that it left; 0: it was moved since then
+  __u64 cpu;           // 1 + the CPU that the thread left; 0: the thread was moved after it left
   __u64 throttled_ns;  // the throttled time of its run queue when it left
   __u64 counted_ns;    // the part of waited_ns that is in the slot's values
   __u64 moved_ns;      // the part of waited_ns that is in no pair of the matrix yet
@@ -141,7 +141,7 @@ static __always_inline void end_wait(struct blame_cpu* cpu, __u32 number, struct
   __u64 run_delay = next->sched_info.run_delay + delay_until(next, now);
   __u64 waited = run_delay - wait->charged_ns;
   wait->charged_ns = run_delay;
-  // Time that the kernel counted while the thread's storage was not accessible belongs to another wait.
+  // Time that the kernel counted while the thread's storage was not accessible belongs to a different wait.
   if (wait->left_ns && waited > now - wait->left_ns) waited = now - wait->left_ns;
   __u64 before = wait->waited_ns;
   if (!queued && !waited && !before) return;
@@ -286,7 +286,7 @@ static __always_inline bool keep_visit(struct thread_wait* wait, __u64 charged, 
   return *(volatile __u64*)&wait->taken_key == key;
 }
 
-// Visits a wait without the lock of the run queue: the thread may get a CPU at any time.
+// Visits a wait without the lock of the run queue. The thread may get a CPU at any time.
 static __always_inline void visit_waiting(struct task_struct* task, struct thread_wait* wait, __u64 queued) {
   const struct cfs_rq* queue = task->se.cfs_rq;
   __u64 now = queue->rq->clock;

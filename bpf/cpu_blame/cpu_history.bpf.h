@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cgroups that ran on a CPU. The last turns are exact segments. Older ones are times of up to four cgroups in each
- * epoch, and still older ones in each long epoch. */
+/* The cgroups that ran on a CPU. The last turns are exact segments. Older turns are times of up to four cgroups in each
+ * epoch, and still older turns in each long epoch. */
 #pragma once
 
 #include "cpu_blame.h"
@@ -10,7 +10,7 @@ static __always_inline void begin_epoch(struct blame_epoch* epoch, __u64 begin_n
   for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) epoch->ns[i] = 0;
 }
 
-/* Adds a time to an epoch. A fifth cgroup has no place: its time will be unknown. */
+/* Adds a time to an epoch. A fifth cgroup has no place, so its time will be unknown. */
 static __always_inline void add_to_epoch(struct blame_epoch* epoch, __u64 slot, __u64 ns) {
   if (!ns) return;
   for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Charges the cgroups that ran on a CPU with the waits of others, in the matrix of (victim, culprit). */
+/* Charges the cgroups that ran on a CPU with the waits of other cgroups, in the matrix of (victim, culprit). */
 #pragma once
 
 #include "cpu_history.bpf.h"
 
-/* By the number of the CPU. Another CPU may move a thread, and holds the lock of this CPU's run queue then. */
+/* The key is the number of the CPU. A different CPU may move a thread; while it does, it holds the lock of this CPU's
+ * run queue. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, 1); /* number of CPUs, set before loading */
@@ -33,14 +34,14 @@ static __always_inline void count_unplaced(__u64 ns) {
   if (sum) __sync_fetch_and_add(sum, ns);
 }
 
-/* Global functions with plain numbers as arguments: the verifier checks them once, not at each call. */
+/* Global functions with plain numbers as arguments, because the verifier checks them only once, not at each call. */
 
 __noinline int charge(__u32 victim, __u32 culprit, __u64 ns) {
   __u32 key = victim << BLAME_SLOT_BITS | culprit;
   __u64* pair = bpf_map_lookup_elem(&matrix, &key);
   if (!pair) {
     if (!bpf_map_update_elem(&matrix, &key, &ns, BPF_NOEXIST)) return 0;
-    pair = bpf_map_lookup_elem(&matrix, &key); /* another CPU added the pair first, or the matrix is full */
+    pair = bpf_map_lookup_elem(&matrix, &key); /* a different CPU added the pair first, or the matrix is full */
   }
   if (pair)
     __sync_fetch_and_add(pair, ns);

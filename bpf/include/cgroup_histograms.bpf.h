@@ -24,7 +24,7 @@ static __always_inline void add_delay(__u32 index, __u64 delay_ns) {
   histogram->buckets[bucket]++;
 }
 
-/* Adds a delay; any number of CPUs may call it at once. */
+/* Adds a delay; any number of CPUs may call it at the same time. */
 static __always_inline void add_delay_shared(__u32 index, __u64 delay_ns) {
   struct latency_histogram* histogram = bpf_map_lookup_elem(&histograms, &index);
   __u32 bucket = bucket_of(delay_ns);

@@ -7,7 +7,7 @@
 #include "kernel_fixes.bpf.h"
 #include "latency_slots.h"
 
-/* The hierarchy in which delays are accounted: its number in /proc/self/cgroup; 0 is cgroup v2. Set before loading. */
+/* The number in /proc/self/cgroup of the hierarchy in which delays are accounted; 0 is v2. Set before loading. */
 const volatile int hierarchy_id = 0;
 
 /* The cgroup of each slot; 0: none. */
@@ -26,7 +26,7 @@ struct {
   __type(value, __u32);
 } cgroup_slots SEC(".maps");
 
-/* A stack: freed slots are reused first, so the slots in use stay low and user space reads few slots. */
+/* A stack, because freed slots are reused first. So the slots in use stay low and user space reads few slots. */
 struct {
   __uint(type, BPF_MAP_TYPE_STACK);
   __uint(max_entries, 1);
@@ -47,7 +47,7 @@ struct {
   __type(value, __u64);
 } slot_cache SEC(".maps");
 
-/* Number of delays with a lost begin. They are in no histogram. */
+/* Number of delays with a lost start. They are in no histogram. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);
@@ -77,7 +77,7 @@ static __noinline __u32 claim_slot(__u64 id) {
     return slot;
   }
   bpf_map_push_elem(&free_slots, &slot, BPF_ANY);
-  __u32* others = bpf_map_lookup_elem(&cgroup_slots, &id); /* another CPU saw the cgroup at the same time */
+  __u32* others = bpf_map_lookup_elem(&cgroup_slots, &id); /* a different CPU saw the cgroup at the same time */
   return others ? *others : LATENCY_SLOT_UNAVAILABLE;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Differences between kernels. Each is one function that checks the BTF of the loaded kernel, never its version. A
- * `___name` flavour declares the same kernel type as in another kernel. */
+ * `___name` flavour declares the same kernel type as it is in a different kernel. */
 #pragma once
 
 #include "kernel_types.bpf.h"
@@ -54,9 +54,9 @@ static __always_inline bool is_runnable(const struct task_struct* task) {
   return old->state == 0;
 }
 
-/* Returns the time for which CPU quotas, of the cgroup or above it, stopped a run queue of a cgroup. The value changes
- * when such a time ends. 6.6 counts it for each queue (677ea015f231). The older field, renamed in 5.19 (64eaf50731ac),
- * also counts while no thread is waiting. 0: the kernel has no quotas. */
+/* Returns the time for which CPU quotas, of the cgroup or its ancestors, stopped a run queue of a cgroup. The value
+ * changes when such a time ends. 6.6 counts it for each queue (677ea015f231). The older field, renamed in 5.19
+ * (64eaf50731ac), counts even while no thread is waiting. 0: the kernel has no quotas. */
 static __always_inline __u64 throttled_time_of(const struct cfs_rq* queue) {
   const struct cfs_rq___before_6_6* before_6_6 = (const void*)queue;
   const struct cfs_rq___before_5_19* before_5_19 = (const void*)queue;
@@ -68,7 +68,7 @@ static __always_inline __u64 throttled_time_of(const struct cfs_rq* queue) {
   return 0;
 }
 
-/* Returns the same for a thread's cgroup on another CPU. */
+/* Returns the same for a thread's cgroup on a different CPU. */
 static __always_inline __u64 throttled_time_on(const struct task_struct* task, __u32 cpu) {
   struct cfs_rq** queues = BPF_CORE_READ(task, sched_task_group, cfs_rq);
   const struct cfs_rq* queue = NULL;
@@ -88,14 +88,14 @@ static __always_inline bool is_throttled(const struct cfs_rq* queue) {
   return bpf_core_field_exists(queue->throttle_count) && BPF_CORE_READ(queue, throttle_count) > 0;
 }
 
-/* Returns the value of a per-CPU map's entry on another CPU. Always NULL before 5.19 (07343110b293). */
+/* Returns the value of a per-CPU map's entry on a different CPU. Always NULL before 5.19 (07343110b293). */
 static __always_inline void* value_on_cpu(void* map, const __u32* key, __u32 cpu) {
   if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_map_lookup_percpu_elem)) return NULL;
   return bpf_map_lookup_percpu_elem(map, key, cpu);
 }
 
-/* Returns the inode number of the cgroup's directory. It is the whole id since 5.5 (67c0496e87d1), and its lower half
- * before. */
+/* Returns the inode number of the cgroup's directory. It is the whole id since 5.5 (67c0496e87d1), and the lower half
+ * of the id before 5.5. */
 static __always_inline __u64 directory_inode(const struct cgroup* cgroup) {
   const struct kernfs_node* node = BPF_CORE_READ(cgroup, kn);
   const struct kernfs_node___before_5_5* old = (const void*)node;

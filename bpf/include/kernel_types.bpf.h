@@ -53,7 +53,7 @@ struct rq {
 struct cfs_rq {
   struct rq* rq;
   __u64 throttled_clock_self_time;
-  int throttle_count; /* number of exhausted quotas, of its own cgroup and those above */
+  int throttle_count; /* number of exhausted quotas of its own cgroup and its ancestors */
 };
 
 struct task_group {

@@ -6,8 +6,8 @@
  * delay. The kernel side claims a slot when it first sees a cgroup, so a container is measured from its first delay,
  * before user space knows it. When the cgroup's directory is removed, the kernel side pushes the slot to `ended_slots`.
  * User space reads the last values, clears the slot and pushes it to `free_slots`. So no code has to search for removed
- * cgroups, and none of them keeps its slot. Slot 0 belongs to no cgroup. It counts the delays for which no slot was
- * free, so the node's total stays complete and the loss is visible. */
+ * cgroups, and no removed cgroup keeps its slot. Slot 0 belongs to no cgroup. It counts the delays for which no slot
+ * was free, so the node's total stays complete and the loss is visible. */
 #pragma once
 
 #ifndef __BPF__
@@ -24,15 +24,15 @@ struct latency_histogram {
   __u64 buckets[LATENCY_BUCKETS];
 };
 
-/* Cache of slots, indexed by the serial number of a cgroup's state: serial << 16 | slot, 0 when empty. A collision only
- * costs a hash lookup. UNAVAILABLE means that no slot was free. */
+/* Cache of slots, indexed by the serial number of a cgroup's state. An entry is serial << 16 | slot, or 0 if it is
+ * empty. A collision only costs a hash lookup. UNAVAILABLE means that no slot was free. */
 #define LATENCY_CACHE_ENTRIES 65536
 #define LATENCY_SLOT_BITS 16
 #define LATENCY_SLOT_UNAVAILABLE 0xffff
 #define LATENCY_MAX_SLOTS 0xffff
 
 /* Throttled times of a cgroup on one CPU, as the programs know them: when a thread last left the CPU; 1 + the kernel's
- * count when a thread last got it; the last throttled interval. */
+ * count when a thread last got the CPU; the last throttled interval. */
 struct latency_throttled {
   __u64 left_ns, seen, begin_ns, end_ns;
 };

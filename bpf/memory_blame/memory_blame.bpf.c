@@ -16,7 +16,8 @@ struct {
   __type(value, struct memory_blame_slot);
 } blame_slots SEC(".maps");
 
-// Uses the memory controller's cgroup on v1, and the thread's own on v2, which may lack the controller.
+// Uses the memory controller's cgroup on v1, and the thread's own cgroup on v2, because there it may lack the
+// controller.
 static __always_inline struct memory_blame_slot* slot_of_current(void) {
   const struct css_set* set = BPF_CORE_READ(bpf_get_current_task_btf(), cgroups);
   const struct cgroup_subsys_state* css = NULL;

@@ -9,6 +9,6 @@
 
 /* Pages since the cgroup got its slot. */
 struct memory_blame_slot {
-  __u64 at_limit; /* because of the limit of the cgroup or of one above it */
+  __u64 at_limit; /* because of the limit of the cgroup or of an ancestor */
   __u64 on_node;  /* because the node had no free memory */
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how long threads reclaim memory or compact it before they get some, per cgroup. Two variants yield the same
-// histograms:
-//   task_storage    stores the begin of a stall in the thread's storage
+// Measures how long threads must reclaim or compact memory before they get memory, per cgroup. Two variants yield the
+// same histograms:
+//   task_storage    stores the start of a stall in the thread's storage
 //   raw_tracepoint  stores it in a hash by thread id, for kernels without BTF-typed tracepoints
 // Each variant also has a program for the removal of cgroups. User space loads the programs of one variant only.
 //
-// Begin and end of a stall are in one thread, which may sleep and move to another CPU in between. A stall is rare and
-// takes long compared to these programs, so they are not optimized for speed. Nothing runs while memory is sufficient.
+// Begin and end of a stall are in one thread, which may sleep and move to a different CPU in between. A stall is rare
+// and takes long compared to these programs, so they are not optimized for speed. Nothing runs while memory is
+// sufficient.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_ARRAY
 #include "cgroup_histograms.bpf.h"
 
@@ -23,8 +24,8 @@ static __always_inline bool is_background(const struct task_struct* task, __u32 
   return kind == MEMORY_STALL_COMPACTION && BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }
 
-// Charges the delayed thread: the memory controller's cgroup on v1, or the thread's own on v2, which may lack the
-// controller.
+// Returns the cgroup state that is charged for a delayed thread: the memory controller's state on v1, or the thread's
+// own cgroup on v2, because there the cgroup may lack the controller.
 static __always_inline const struct cgroup_subsys_state* css_of(const struct task_struct* task) {
   const struct css_set* set = BPF_CORE_READ(task, cgroups);
   if (hierarchy_id == 0) return &BPF_CORE_READ(set, dfl_cgrp)->self;
@@ -54,7 +55,7 @@ struct {
 } threads SEC(".maps");
 
 // The storage is allocated at a thread's first stall, in the middle of reclaim. This allocation uses the reserves or
-// fails, but never reclaims. If it fails, the end of the stall finds no begin.
+// fails, but never reclaims. If it fails, the end of the stall finds no start.
 static __always_inline int begin_stall(__u32 kind) {
   struct task_struct* task = bpf_get_current_task_btf();
   if (is_background(task, kind)) return 0;
@@ -104,7 +105,7 @@ int BPF_PROG(on_compaction_end) { return end_stall(MEMORY_STALL_COMPACTION); }
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // maximum number of threads in a stall at once, set before loading
+  __uint(max_entries, 1);  // maximum number of threads in a stall at the same time, set before loading
   __type(key, __u64);
   __type(value, __u64);
 } stalled_threads SEC(".maps");

@@ -5,7 +5,7 @@
 #pragma once
 
 enum memory_stall_kind {
-  MEMORY_STALL_MEMCG_RECLAIM = 0,  /* its cgroup, or one above, has reached its limit */
+  MEMORY_STALL_MEMCG_RECLAIM = 0,  /* its cgroup, or an ancestor, has reached its limit */
   MEMORY_STALL_DIRECT_RECLAIM = 1, /* the node, or a NUMA node, has no free memory */
   MEMORY_STALL_COMPACTION = 2,     /* enough memory is free, but it is not contiguous */
   MEMORY_STALL_KINDS

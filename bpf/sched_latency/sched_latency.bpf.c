@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures how long threads wait for a CPU, per cgroup. Three variants yield the same histograms; user space loads the
-// cheapest one that the kernel accepts:
+// cheapest variant that the kernel accepts:
 //   sched_info      one program: the scheduler itself records the wait of a thread
-//   task_storage    wakeup and switch, with the begin of a wait in the thread's storage
+//   task_storage    wakeup and switch, with the start of a wait in the thread's storage
 //   raw_tracepoint  the same with a hash by thread id, for kernels without BTF-typed tracepoints
 // Each variant also has a program for the removal of cgroups. User space loads the programs of one variant only.
 #define LATENCY_HISTOGRAM_MAP BPF_MAP_TYPE_PERCPU_ARRAY
@@ -19,9 +19,10 @@ char program_license[] SEC("license") = "Dual BSD/GPL";
 
 // State of a thread between its events.
 struct thread_waits {
-  __u64 charged_ns;         // sched_info: its run delay when it was last charged
-  __u64 runnable_since_ns;  // task_storage: begin of its wait; 0: not waiting
-  // sched_info: the last time it left a CPU while runnable, the throttled time of its run queue then, and 1 + the CPU.
+  __u64 charged_ns;         // sched_info: the thread's run delay when it was last charged
+  __u64 runnable_since_ns;  // task_storage: start of its wait; 0: not waiting
+  // sched_info: when the thread last left a CPU while runnable, the throttled time of its run queue at that time, and
+  // 1 + the CPU.
   __u64 left_ns, left_throttled_ns, left_cpu;
 };
 
@@ -74,7 +75,7 @@ static __always_inline __u64 take_throttled(struct task_struct* next, struct thr
   if (waits->left_cpu == number + 1 && now - delay <= waits->left_ns) {
     part = throttled - waits->left_throttled_ns;  // it has waited since it left this CPU
   } else if (waits->left_cpu && waits->left_cpu != number + 1 && delay + CLOCKS_DIFFER_NS >= now - waits->left_ns) {
-    __u64 there = throttled_time_on(next, waits->left_cpu - 1);  // it left another CPU
+    __u64 there = throttled_time_on(next, waits->left_cpu - 1);  // it left a different CPU
     part = there > waits->left_throttled_ns ? there - waits->left_throttled_ns : 0;
   }
   if (part > delay) part = delay;
@@ -82,8 +83,8 @@ static __always_inline __u64 take_throttled(struct task_struct* next, struct thr
   return part;
 }
 
-// Compares with the thread's run delay at its last turn, because the kernel may have added a part of the wait since
-// then.
+// Compares with the thread's run delay at its last turn, because the kernel may have added a part of the wait after
+// that turn.
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_info_on_switch, bool preempt, struct task_struct* prev, struct task_struct* next) {
   __u64 now = next->se.cfs_rq->rq->clock;
@@ -118,7 +119,7 @@ static __always_inline void begin_wait(struct task_struct* task) {
     waits->runnable_since_ns = bpf_ktime_get_ns();
 }
 
-// A thread that is still on its CPU does not wait: it was woken before it slept.
+// A thread that is still on its CPU does not wait, because it was woken before it slept.
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(task_storage_on_wakeup, struct task_struct* task) {
   if (!task->on_cpu) begin_wait(task);
@@ -147,7 +148,7 @@ int BPF_PROG(task_storage_on_switch, bool preempt, struct task_struct* prev, str
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1);  // maximum number of threads that wait at once, set before loading
+  __uint(max_entries, 1);  // maximum number of threads that wait at the same time, set before loading
   __type(key, __u32);
   __type(value, __u64);
 } runnable_threads SEC(".maps");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reference programs for the benchmark of bpf/sched_latency, unused elsewhere. One program does nothing at each switch,
-// which is the minimal cost of any program. The other measures run queue latency in the usual way: the begin of the
-// wait in a hash by thread id, a hash of histograms by cgroup, and atomic additions.
+// which is the minimal cost of any program. The other program measures run queue latency in the usual way, with the
+// start of the wait in a hash by thread id, a hash of histograms by cgroup, and atomic additions.
 #include "kernel_fixes.bpf.h"
 
 #include <bpf/bpf_tracing.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin around kernel_activity.hpp. Only this file uses the host: it gets services, defines metrics, reads
+// The plugin that uses kernel_activity.hpp. Only this file uses the host. It gets services, defines metrics, reads
 // /proc/stat and the task count of each pod and container every period, and appends them.
 #include <chrono>
 #include <cstdint>

@@ -11,7 +11,7 @@
 struct KernelActivity {
   std::optional<std::uint64_t> context_switches;  // since boot
   std::optional<std::uint64_t> forks;             // since boot
-  std::optional<std::uint64_t> runnable_tasks;    // now, including those on a CPU
+  std::optional<std::uint64_t> runnable_tasks;    // now, including tasks on a CPU
   std::optional<std::uint64_t> blocked_tasks;     // now, waiting for I/O
 };
 

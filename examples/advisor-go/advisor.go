@@ -120,7 +120,7 @@ func (s *sockets) addPods(batch *koordetector.Batch) error {
 	return nil
 }
 
-// Returns nil if no process exists or its file has no such row.
+// Returns nil if no process exists or its file lacks the row.
 func (s *sockets) tcpSocketsOf(pod koordetector.Subject) (*uint64, error) {
 	processes, err := s.state.Processes(pod)
 	if err != nil || len(processes) == 0 {

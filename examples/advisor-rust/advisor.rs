@@ -24,9 +24,9 @@ struct Softirqs {
     state: State,
     cgroup: Cgroup,
     pod_cpu: Metric,
-    pods: HashMap<u64, Pod>, // by handle
+    pods: HashMap<u64, Pod>, // key: handle
     total: Metric,
-    series: HashMap<String, Series>, // by kind
+    series: HashMap<String, Series>, // key: kind
     batch: Batch,
     content: Vec<u8>,
 }

@@ -2,7 +2,7 @@
 //! The content of /proc/softirqs: a header with the CPUs, then one row for each kind with its running total on each
 //! CPU.
 
-/// Returns `(kind, total over all CPUs)` for every row; rows in another format are left out.
+/// Returns `(kind, total over all CPUs)` for every row; rows in a different format are left out.
 pub fn parse(text: &str) -> impl Iterator<Item = (&str, u64)> {
     text.lines().skip(1).filter_map(total_of_row)
 }

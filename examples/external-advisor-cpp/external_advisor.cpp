@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds another program's metrics: provides their URL and their names on this node. The host scrapes the endpoint,
-// parses the answer and stores the series.
+// Adds the metrics of a different program. The plugin returns their URL and their names on this node. The host scrapes
+// the endpoint, parses the answer and stores the series.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>

@@ -12,7 +12,7 @@ struct Naming {
   std::string prefix;                // prepended to each name
   std::vector<std::string> allowed;  // names, or prefixes of names followed by '*'; empty: all
 
-  // Returns the name on this node; nullopt: the metric is left out.
+  // Returns the name on this node; nullopt if the metric is left out.
   std::optional<std::string> name_of(std::string_view metric) const {
     auto allows = [metric](const std::string& pattern) {
       if (pattern.empty() || pattern.back() != '*') return metric == pattern;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin around throttling.hpp. Only this file uses the host: it reads the throttled time of each container every
-// period, and posts a verdict for each finding of the rule.
+// The plugin that uses throttling.hpp. Only this file uses the host. It reads the throttled time of each container
+// every period, and posts a verdict for each finding of the rule.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>
@@ -77,8 +77,8 @@ class ThrottlingRule : public Advisor {
     return verdict;
   }
 
-  // Posts the verdicts. If a container has ended since the snapshot, the host refuses all verdicts; then each is posted
-  // alone.
+  // Posts the verdicts. If a container has ended since the snapshot, the host refuses all verdicts. In that case each
+  // verdict is posted alone.
   void post(const std::vector<Verdict>& standing) {
     if (standing.empty()) return;
     try {

@@ -43,7 +43,7 @@ bool fill(const char* path, std::size_t bytes) {
   return true;
 }
 
-// Reads a file from begin to end repeatedly. A call continues where the previous call ended.
+// Reads a file from start to end repeatedly. A call continues where the previous call ended.
 class Reader {
  public:
   Reader(const char* path, std::size_t size) : file_(::open(path, O_RDONLY)), size_(size), buffer_(kMiB) {}

@@ -10,8 +10,8 @@
 #include <vector>
 
 struct Settings {
-  double busy_percent = 65;                // in percent of the node's CPUs; above it the limit is proposed
-  std::int64_t ceiling_milli_cores = 500;  // for each best-effort pod
+  double busy_percent = 65;                // percent of the node's CPUs; above it the limit is proposed
+  std::int64_t ceiling_milli_cores = 500;  // limit of each best-effort pod
 };
 
 struct Inputs {

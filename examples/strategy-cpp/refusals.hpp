@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports intents that do not hold: each reason once, however often the intent is repeated. Pure.
+// Reports intents that are not in effect. Each reason is reported once, even if the intent is repeated. Pure.
 #pragma once
 
 #include <koordetector/plugin.h>

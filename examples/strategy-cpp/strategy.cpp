@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin around ceiling.hpp, and the only file that calls the host. It reads the node's CPU usage, CPUs and pods,
-// and proposes the plan. The host selects the winning intent, writes and reverts.
+// The plugin that uses ceiling.hpp, and the only file that calls the host. It reads the node's CPU usage, CPUs and
+// pods, and proposes the plan. The host selects the winning intent, writes and reverts.
 #include <chrono>
 #include <cstdint>
 #include <koordetector/plugin.hpp>
@@ -53,7 +53,7 @@ class CeilingStrategy : public QosStrategy {
     propose(plan(now, settings_));
   }
 
-  // Reports for each cgroup why it has another value: once, and again when the reason changes.
+  // Reports for each cgroup why it has a different value. Each reason is reported once, and again after it has changed.
   void on_applied(Strided<koord_intent_result> results) override {
     for (const koord_intent_result& result : results)
       if (auto line =

@@ -10,8 +10,8 @@
 
 namespace koord::be_resource {
 
-// Returns the CPUs on which best-effort pods can run: CPUs of any of their containers that are also in the directory of
-// the class. If the CPUs of no container are known, returns those of the directory.
+// Returns the CPUs on which best-effort pods can run: the CPUs of `containers` that are also CPUs of the class's
+// directory. If the CPUs of no container are known, returns the CPUs of the directory.
 CpuSet usable_cpus(const CpuSet& directory, const std::vector<CpuSet>& containers);
 
 // Content of cpu.max. A quota of -1 means no quota.
@@ -19,7 +19,8 @@ struct CpuMax {
   std::int64_t quota_us = -1, period_us = 0;
 };
 
-// Returns the maximum that the class can use: the smaller of its CPUs and its quota. nullopt: neither is known.
+// Returns the maximum that the class can use, which is the smaller of its CPUs and its quota. nullopt: neither is
+// known.
 std::optional<double> real_limit_milli(std::optional<std::size_t> cpus, std::optional<CpuMax> max);
 
 // One container of a pod.
@@ -34,8 +35,8 @@ struct Pod {
   std::vector<Container> containers;
 };
 
-// Returns the sum of the best-effort pods' requests: batch-cpu of the containers that run at the same time. A container
-// without batch-cpu requests nothing. nullopt: the requests of a pod are unknown.
+// Returns the sum of the best-effort pods' requests. A pod requests batch-cpu of the containers that run at the same
+// time. A container without batch-cpu requests nothing. nullopt: the requests of a pod are unknown.
 std::optional<double> requested_milli(const std::vector<Pod>& pods);
 
 }  // namespace koord::be_resource

@@ -69,7 +69,7 @@ class BeResource final : public koord::plugin::Advisor {
     usage_ = series(metric, "usage");
   }
 
-  // Sends known values even if another file fails. The tick fails with the first error.
+  // Sends known values even if a different file cannot be read. The tick fails with the first error.
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     follow_state();
     std::optional<Failure> failure;

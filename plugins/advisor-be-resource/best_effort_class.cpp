@@ -6,7 +6,7 @@
 namespace koord::be_resource {
 namespace {
 
-// Returns the possible paths of the file: on v1, on v2, and in the v2 tree beside v1.
+// Returns the possible paths of the file: on v1, on v2, and in the v2 tree of a hybrid node.
 std::vector<std::string> files_of(std::string_view dir) {
   const std::string cgroup(dir);
   return {"cpuset/" + cgroup + "/cpuset.effective_cpus", cgroup + "/cpuset.cpus.effective",

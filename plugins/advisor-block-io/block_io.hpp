@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block I/O of one pod or container as rows of running totals. The first devices that it used have a row each, and all
-// others share one, because a machine with a hundred disks would otherwise have four hundred series for each container.
-// Pure.
+// Block I/O of one pod or container as rows of running totals. Each of the first devices that it used has a row, and
+// all other devices share one row, because a machine with a hundred disks would otherwise have four hundred series for
+// each container. Pure.
 #pragma once
 
 #include <array>

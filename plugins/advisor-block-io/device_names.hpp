@@ -17,8 +17,8 @@ class DeviceNames {
   DeviceNames() = default;
   explicit DeviceNames(std::string sys_root) : sys_root_(std::move(sys_root)) {}
 
-  // Returns the name, or the number if sysfs does not know it. Read again every minute, because a number may be reused
-  // for another device.
+  // Returns the name, or the number if sysfs does not know the device. The name is read again every minute, because a
+  // number may be reused for a different device.
   const std::string& name(DeviceNumber device, std::uint64_t now_ns);
 
  private:

@@ -24,8 +24,8 @@ std::string_view name_of(Operation operation);
 
 struct OperationTotals {
   std::uint64_t requests = 0, bytes = 0;
-  std::uint64_t device_ns = 0;  // from issue to completion
-  std::uint64_t queue_ns = 0;   // from allocation to issue
+  std::uint64_t device_ns = 0;  // time from issue to completion
+  std::uint64_t queue_ns = 0;   // time from allocation to issue
 
   OperationTotals& operator+=(const OperationTotals& other);
   bool operator==(const OperationTotals&) const = default;

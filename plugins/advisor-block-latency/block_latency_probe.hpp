@@ -24,8 +24,8 @@ struct BlockOptions : latency::SlotOptions {
 
 class BlockLatencyProbe {
  public:
-  // Loads the programs. `tree`: hierarchy of the blkio controller. Fails if the kernel refuses every source; the text
-  // then has the reason for each.
+  // Loads the programs. `tree`: hierarchy of the blkio controller. Fails if the kernel refuses every source. In that
+  // case the error has the reason for each source.
   static Result<BlockLatencyProbe> open(const latency::CgroupTree& tree, const BlockOptions& options);
 
   std::string_view source() const { return programs_.source(); }

@@ -32,7 +32,7 @@ struct BlockMetrics {
   BlockMetrics(const koord_host* host, const std::string& level, bool has_histogram, bool by_device);
 
   latency::LatencyMetrics latency;
-  plugin::Metric time;                           // by phase
+  plugin::Metric time;                           // one series for each phase
   std::shared_ptr<const DeviceMetrics> devices;  // null: no series by device
 };
 

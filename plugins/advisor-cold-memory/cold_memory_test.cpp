@@ -91,9 +91,9 @@ double cold(const std::string& text, std::chrono::seconds age) {
 }  // namespace
 
 TEST_CASE("cold memory is the inactive page cache in buckets that are completely old enough") {
-  CHECK(cold(idle_stats("5", "1000"), 300s) == 3 * 3000.0);  // of 60, 120 and 240 periods
+  CHECK(cold(idle_stats("5", "1000"), 300s) == 3 * 3000.0);  // the buckets from 60, 120 and 240 periods on
   CHECK(cold(idle_stats("5", "1000"), 301s) == 2 * 3000.0);
-  CHECK(cold(idle_stats("120", "1000"), 300s) == 6 * 3000.0);  // from 5 periods on
+  CHECK(cold(idle_stats("120", "1000"), 300s) == 6 * 3000.0);  // the buckets from 5 periods on
   CHECK(cold(idle_stats("5", "1000"), 86400s) == 0.0);
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("DAMON searches all memory for regions that were not accessed for the 
   CHECK(fixture.file(context + "/targets/0/regions/0/end") == "2097152");
   CHECK(fixture.file(context + "/schemes/0/action") == "stat");
   CHECK(fixture.file(context + "/schemes/0/access_pattern/nr_accesses/max") == "0");
-  CHECK(fixture.file(context + "/schemes/0/access_pattern/age/min") == "30");  // in units of 2 s
+  CHECK(fixture.file(context + "/schemes/0/access_pattern/age/min") == "30");  // 60 s in units of 2 s
   CHECK(fixture.note() == "damon 77");
   CHECK(fixture.host.capabilities().find("cold_memory_of_pods")->detail == "DAMON measures only the node");
   CHECK(fixture.advisor.stop() == KOORD_OK);

@@ -156,7 +156,7 @@ class Damon final : public ColdSource {
   std::uint64_t began_ns_ = 0, looked_ns_ = 0;
 };
 
-// Ends a kdamond that an earlier process of ours has left.
+// Ends a kdamond that an earlier process of the agent has started and not ended.
 void end_orphan(const std::string& admin, const std::string& before) {
   const std::optional<std::string> pid = node::read_text(admin + "/0/pid");
   if (!pid || before != "damon " + *pid || node::read_number(admin + "/nr_kdamonds") != 1) return;

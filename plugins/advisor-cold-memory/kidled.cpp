@@ -25,7 +25,8 @@ class Kidled final : public ColdSource {
 
   const char* name() const override { return "kidled"; }
 
-  // If another process has already started the scan, its period is kept: ages are computed with the period in the file.
+  // If a different process has already started the scan, its period is kept, because ages are computed with the period
+  // in the file.
   Result<void> start(std::uint64_t) override {
     if (period_ != "0") return {};
     started_ = true;
@@ -56,7 +57,8 @@ class Kidled final : public ColdSource {
     if (!text) return std::move(text).error();
     Result<IdleFilePages> pages = parse_idle_page_stats(*text, age_);
     if (!pages) return std::move(pages).error().context("'" + path + "'");
-    // Without hierarchy the values only include own processes: a pod has none, and the root has few.
+    // Without hierarchy the values only include the cgroup's own processes. A pod's cgroup has none, and the root has
+    // few.
     return pages->hierarchical ? std::optional(pages->bytes) : std::nullopt;
   }
 
@@ -78,7 +80,7 @@ Result<std::unique_ptr<ColdSource>> find_kidled(const NodeRoots& roots, std::chr
   if (!node::exists(memory + "/memory.idle_page_stats")) memory = roots.cgroup;
   if (!node::exists(memory + "/memory.idle_page_stats"))
     return invalid("kidled without memory.idle_page_stats in '" + roots.cgroup + "'");
-  // A process that died has left its settings.
+  // A process that died has not reverted its settings.
   const std::vector<std::string> note = split(before, ' ');
   if (note.size() == 4 && note[0] == "kidled") {
     period = note[1];

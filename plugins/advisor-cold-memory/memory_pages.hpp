@@ -17,8 +17,8 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// Parses /proc/iomem: the top-level lines like "00100000-bfffffff : System RAM". Without permission to see addresses
-// they are zeroes, which give no range.
+// Parses /proc/iomem: the top-level lines like "00100000-bfffffff : System RAM". Without permission to see addresses,
+// all addresses are zero, and the result is empty.
 std::vector<Range> parse_system_ram(std::string_view iomem);
 
 // Returns whether a page is page cache on the inactive list, from its 64 bits in /proc/kpageflags

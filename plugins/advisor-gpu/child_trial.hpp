@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ChildTrial: executes an operation that may hang or crash in a forked child, and returns the result within a given
 // time. The child has one thread and no descriptor of this process. It may use memory allocation and the dynamic
-// loader, because the C library resets their locks in fork(), but nothing else that another thread may have locked. On
-// one thread at a time.
+// loader, because the C library resets their locks in fork(), but nothing else that a different thread may have locked.
+// Used by one thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -29,9 +29,9 @@ class ChildTrial {
   ChildTrial(const ChildTrial&) = delete;
   ChildTrial& operator=(const ChildTrial&) = delete;
 
-  // Waits at most `wait`, 0 not at all. Returns nullopt while the child runs. An error of the child stays
-  // std::errc::no_such_file_or_directory if it was that. A child that does not end in time is killed, and the error is
-  // std::errc::timed_out.
+  // Waits at most `wait`; 0: does not wait. Returns nullopt while the child runs. If the child's error is
+  // std::errc::no_such_file_or_directory, this code is kept. A child that does not end in time is killed, and the error
+  // is std::errc::timed_out.
   std::optional<Result<void>> outcome(std::chrono::milliseconds wait);
 
   // Returns whether the child has ended. A killed child that hangs in the kernel remains until the kernel releases it;

@@ -187,7 +187,7 @@ TEST_CASE("a child has no descriptor of the agent except its report") {
       []() -> koord::Result<void> {
         const auto open = koord::list_directory("/proc/self/fd");
         if (!open) return open.error();
-        // 0, 1, 2, the report, and the one of this listing
+        // 0, 1, 2, the descriptor of the report, and the descriptor of this listing
         if (open->size() > 5) return koord::invalid(std::to_string(open->size()) + " descriptors");
         return {};
       },

@@ -13,7 +13,7 @@ namespace koord::gpu {
 
 // Usage of a group. An unknown value makes the sum unknown, not smaller.
 struct Usage {
-  std::optional<double> core_percent = 0.0;  // of the device's multiprocessors
+  std::optional<double> core_percent = 0.0;  // share of the device's multiprocessors
   std::optional<double> memory_bytes = 0.0;
 
   void add(const Usage& other);

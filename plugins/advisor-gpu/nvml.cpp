@@ -76,7 +76,7 @@ struct Nvml::Library {
     TRY(need(minor, "nvmlDeviceGetMinorNumber"));
     TRY(need(memory, "nvmlDeviceGetMemoryInfo"));
     TRY(need(pci, "nvmlDeviceGetPciInfo_v3"));
-    // _v3 has the elements of _v2; the first version has not.
+    // _v3 has the same elements as _v2; the first version has different elements.
     if (!find(processes, "nvmlDeviceGetComputeRunningProcesses_v2") &&
         !find(processes, "nvmlDeviceGetComputeRunningProcesses_v3"))
       TRY(need(processes, "nvmlDeviceGetComputeRunningProcesses"));

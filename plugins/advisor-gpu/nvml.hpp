@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nvml: the driver's library, loaded and initialized by open(). The destructor releases everything, so the driver can
-// be unloaded. Every call may block while the driver blocks. On one thread at a time.
+// be unloaded. Every call may block while the driver blocks. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace koord::gpu {
 struct DeviceInfo {
   std::string uuid;
   std::uint32_t minor = 0;
-  std::string bus_id;  // in the format of sysfs: "0000:3b:00.0"
+  std::string bus_id;  // format of sysfs: "0000:3b:00.0"
   std::uint64_t memory_total_bytes = 0;
 };
 
@@ -53,7 +53,7 @@ class Nvml {
   std::unique_ptr<Library> library_;
 };
 
-// Returns whether the error concerns the whole library or driver: devices must be searched again.
+// Returns whether the error concerns the whole library or driver. If so, devices must be searched again.
 bool is_of_the_driver(const Error& error);
 
 }  // namespace koord::gpu

@@ -42,7 +42,7 @@ struct ProcessSample {
   unsigned sm, memory, encoder, decoder;  // percent
 };
 
-// The begin of an element of the process lists; for the rest, which differs, see process_list.hpp.
+// The start of an element of the process lists. The rest differs between drivers; see process_list.hpp.
 struct ProcessHead {
   unsigned pid;
   unsigned long long used_memory;  // bytes, or kNotAvailable

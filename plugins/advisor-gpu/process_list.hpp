@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Process lists as written by NVML. The length of an element is not documented: it was 16 bytes, then 24, and in some
+// Process lists as written by NVML. The length of an element is not documented. It was 16 bytes, later 24, and in some
 // drivers 32 with the same function. It is derived from the number of bytes written. Pure.
 #pragma once
 
@@ -19,8 +19,8 @@ struct Process {
 };
 
 inline constexpr std::size_t kLongestElement = 32;
-// The byte with which the buffer is filled before the call of NVML. No element ends with it: lengths and instance
-// numbers are small or all ones.
+// The byte with which the buffer is filled before the call of NVML. No element ends with this byte, because lengths and
+// instance numbers are small or all ones.
 inline constexpr std::byte kUntouched{0xa5};
 
 // Decodes `count` processes. `buffer` was filled with kUntouched and has room for `count` of the longest elements.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the owner of a process: the container and the pod with its cgroup or one above it. Pure.
+// Finds the owner of a process: the container and the pod that own its cgroup or an ancestor of it. Pure.
 #pragma once
 
 #include <cstdint>

@@ -14,9 +14,9 @@ namespace koord::host_application {
 
 struct Application {
   std::string name;
-  std::string priority_class, qos;  // as in the NodeSLO: "koord-prod", "LS"; empty: unset
-  // Possible places of its cgroup, relative to the hierarchy's root: one for each directory of a kubelet if the path is
-  // relative to it, otherwise one.
+  std::string priority_class, qos;  // the texts of the NodeSLO: "koord-prod", "LS"; empty: unset
+  // Possible places of its cgroup, relative to the hierarchy's root. If the configured path is relative to the
+  // kubelet's directory, there is one place for each possible directory, otherwise only one place.
   std::vector<std::string> cgroup_dirs;
 
   bool operator==(const Application&) const = default;

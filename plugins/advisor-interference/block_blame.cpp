@@ -89,7 +89,7 @@ Result<BlockReading> take(const latency::SlotPrograms& programs) {
 }
 
 // Returns the slots of cgroups with requests in flight. A request without a seen completion counts until its memory is
-// used for another request. Each device counts for a few cgroups, so at most half of all slots are in the result.
+// used for a different request. Each device counts for a few cgroups, so at most half of all slots are in the result.
 Result<std::unordered_set<std::uint32_t>> slots_in_flight(const latency::SlotPrograms& programs) {
   std::vector<std::uint32_t> keys(BlockBlame::kDevices);
   std::vector<block_blame_device> devices(BlockBlame::kDevices);
@@ -122,7 +122,8 @@ Result<BlockBlame> BlockBlame::open(const latency::CgroupTree& tree, const std::
 Result<BlockReading> BlockBlame::read() {
   BlockReading reading = TRY(take(programs_));
   CgroupSlots& slots = programs_.slots();
-  // Slots that the previous reading could not free. Their cgroups had ended by then and are unknown to the callers.
+  // Slots that the previous reading could not free. Their cgroups had ended before that reading and are unknown to the
+  // callers.
   std::unordered_set<std::uint32_t> left_over;
   for (const SlotOwner& owner : slots.ended()) left_over.insert(owner.slot);
   TRY(slots.refresh());
@@ -141,7 +142,7 @@ Result<BlockReading> BlockBlame::read() {
     to_cgroup(part.culprit);
   }
   reading.lost = slots.lost_begins() + programs_.missed();
-  // Slots with requests in flight are not freed: a new owner would be charged for these requests.
+  // Slots with requests in flight are not freed, because a new owner would be charged for these requests.
   if (slots.ended().empty()) return reading;
   const std::unordered_set<std::uint32_t> in_use = TRY(slots_in_flight(programs_));
   TRY(slots.free_ended(in_use));

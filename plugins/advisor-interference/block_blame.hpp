@@ -25,17 +25,17 @@ struct BlockStream {
   Direction direction{};
   std::uint64_t bytes = 0;
   latency::Histogram latency;
-  std::uint64_t alone_requests = 0, alone_ns = 0;  // requests without requests of others at the device
+  std::uint64_t alone_requests = 0, alone_ns = 0;  // requests while no other cgroup had requests there
   double own_requests = 0;                         // parts that are charged to the cgroup itself
   std::uint64_t own_ns = 0;
 };
 
-// The parts of a victim's requests that are charged to another cgroup.
+// The part of a victim's requests that is charged to a different cgroup.
 struct BlockPart {
   std::uint64_t victim = 0;
   std::uint32_t device = 0;
   Direction direction{};
-  std::uint64_t culprit = 0;  // 0: requests without a cgroup (flushes), or of a cgroup that has no slot or has ended
+  std::uint64_t culprit = 0;  // 0: the requests have no cgroup (flushes), or their cgroup has no slot or has ended
   double requests = 0;
   std::uint64_t ns = 0;
 };

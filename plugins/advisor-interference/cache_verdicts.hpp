@@ -19,7 +19,7 @@ namespace koord::interference {
 
 class CacheVerdicts {
  public:
-  static constexpr const char* kKey = "baselines/cache";  // in koord.kv/1
+  static constexpr const char* kKey = "baselines/cache";  // key of koord.kv/1
   static constexpr Duration kSaveInterval = std::chrono::minutes(1);
 
   // Uses the counters of this node. Returns null if the node has none or the setting is off; the capability
@@ -53,7 +53,7 @@ class CacheVerdicts {
   plugin::Kv kv_;
   VerdictPost posts_;
   std::optional<Time> last_, saved_;               // nullopt: no window yet, stored record not read
-  std::map<std::uint64_t, std::uint64_t> series_;  // by the container's handle
+  std::map<std::uint64_t, std::uint64_t> series_;  // key: the container's handle
 };
 
 }  // namespace koord::interference

@@ -11,7 +11,7 @@ using analysis::CacheWindow;
 using performance::Estimate;
 using performance::GroupReading;
 
-// As in advisor-performance: counts from a smaller share of the time are dropped.
+// Counts from a smaller share of the time are dropped, as in advisor-performance.
 constexpr double kFewestRunning = 0.05;
 constexpr std::size_t kCycles = 0, kInstructions = 1;
 

@@ -43,7 +43,8 @@ class CacheWindows {
   std::vector<analysis::CacheSubject> next(const std::vector<KnownContainer>& containers,
                                            std::vector<CounterTotals> totals, double seconds);
 
-  // Returns whether containers ran in the last window, but none had hardware counters, because others use them.
+  // Returns whether containers ran in the last window, but none had hardware counters, because other processes use
+  // them.
   bool are_counters_taken() const { return is_any_without_counters_ && !is_any_counted_; }
   bool is_any_counted() const { return is_any_counted_; }
 

@@ -5,7 +5,7 @@
 
 namespace koord::interference {
 
-// Cgroups outside of pods may be listed together with a cgroup above them. The innermost cgroup counts, which has the
+// Cgroups outside of pods may be listed together with an ancestor cgroup. The innermost cgroup counts, which has the
 // longest path.
 void ContainerCgroups::refresh(const std::vector<KnownContainer>& containers) {
   std::vector<const KnownContainer*> outer_first;

@@ -25,7 +25,7 @@ class ContainerCgroups {
  public:
   explicit ContainerCgroups(latency::CgroupTree tree) : tree_(std::move(tree)) {}
 
-  // Finds the cgroups of all containers. Cgroups that have ended since the last call are kept until the next one.
+  // Finds the cgroups of all containers. Cgroups that have ended since the last call are kept until the next call.
   void refresh(const std::vector<KnownContainer>& containers);
   const ContainerOfCgroup& container_of() const { return container_of_; }
   const latency::CgroupTree& tree() const { return tree_; }

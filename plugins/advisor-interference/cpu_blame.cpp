@@ -29,8 +29,8 @@ static_assert(sizeof(blame_lengths) == latency::kBuckets * sizeof(std::uint64_t)
 constexpr const char* kVisit = "for_each_waiting_thread";
 constexpr const char* kLengths = "wait_lengths";
 
-// The programs in the order of their start. Programs that see new threads start before the one that lists the existing
-// threads, so no thread is missed.
+// The programs in the order of their start. Programs that see new threads start before the program that lists the
+// existing threads, so no thread is missed.
 const latency::ProgramSource kPrograms = {"sched_info",
                                           {"on_cgroup_rmdir", "for_each_new_thread", "for_each_existing_thread",
                                            "blame_on_migrate", "blame_on_switch", kVisit},

@@ -45,7 +45,7 @@ enum class Occupant {
 
 // Time in long waits since the last reading, in nanoseconds.
 struct Blame {
-  std::uint64_t victim = 0;  // inode number of the cgroup's directory; 0: a cgroup without a slot
+  std::uint64_t victim = 0;  // inode number of the cgroup's directory; 0: the cgroup has no slot
   Occupant occupant{};
   std::uint64_t culprit = 0;  // only for Occupant::cgroup; may be the victim itself: its own threads
   std::uint64_t ns = 0;
@@ -80,7 +80,7 @@ class CpuBlame {
   // separately; 0: as many as fit into 16 MiB.
   static Result<CpuBlame> open(const latency::CgroupTree& tree, const std::string& btf = {}, std::uint32_t slots = 0);
 
-  // Counts waits that still last up to now, then reads.
+  // Counts waits that still last up to the time of the call, then reads.
   Result<CpuReading> read(Lengths lengths = Lengths::none);
 
  private:
@@ -92,7 +92,7 @@ class CpuBlame {
 
   latency::SlotPrograms programs_;
   std::uint32_t cpus_;
-  std::vector<std::uint64_t> run_ns_;  // by slot and CPU, as of the last reading
+  std::vector<std::uint64_t> run_ns_;  // at the last reading; index: slot and CPU
   std::vector<std::uint32_t> pairs_ = std::vector<std::uint32_t>(kPairs);
   std::vector<std::uint64_t> pair_ns_ = std::vector<std::uint64_t>(kPairs);
 };

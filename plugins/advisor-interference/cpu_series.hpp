@@ -21,7 +21,7 @@ struct CpuMetrics {
   plugin::Metric interference, held_up, waits;
 };
 
-// The series of a container. A pod has no series: its `kinds` is empty.
+// The series of a container. A pod has no series, so its `kinds` is empty.
 struct CpuSeries {
   CpuSeries(const CpuMetrics& metrics, std::uint64_t subject, bool is_pod) : handle(subject) {
     if (is_pod) return;

@@ -71,7 +71,7 @@ CpuUse::CpuUse(const std::vector<CpuRun>& runs, const ContainerOfCgroup& contain
 
 void CpuUse::describe(CpuWindow& window, const CpuSet& cpus) const {
   const auto is_usable = [&](unsigned cpu) { return cpus.empty() || cpus.contains(cpu); };
-  // The used time of the CPUs minus that of all containers was used outside of pods.
+  // The used time of the CPUs minus the time of all containers was used outside of pods.
   double rest = 0;
   window.idle = 0;
   for (const auto& [cpu, unused] : unused_) {

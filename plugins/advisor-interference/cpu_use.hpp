@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CpuUse: which containers used the CPUs that a container may use, and how long these CPUs were idle. For waits behind
-// own threads this shows which part others cause. Pure. [any thread]
+// CpuUse: which containers used the CPUs that a container may use, and how long these CPUs were idle. If a container
+// waits for CPUs used by its own threads, this shows which part of the waits other containers cause. Pure. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace koord::interference {
 // Time in which a CPU ran no thread of this machine.
 struct UnusedCpu {
   std::uint64_t idle_ns = 0;
-  std::uint64_t stolen_ns = 0;  // the hypervisor ran another machine
+  std::uint64_t stolen_ns = 0;  // the hypervisor ran a different machine
 
   bool operator==(const UnusedCpu&) const = default;
 };

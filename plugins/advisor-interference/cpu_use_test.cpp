@@ -19,7 +19,7 @@ const ContainerOfCgroup kContainers = {{101, kCart}, {201, kEtl}, {202, kEtl}, {
 
 CpuWindow described(const CpuUse& use, const char* cpus = "") {
   CpuWindow window{.subject = kCart};
-  window.neighbours = {{SuspectKind::kernel, 0, 0, 9}};  // of an earlier window
+  window.neighbours = {{SuspectKind::kernel, 0, 0, 9}};  // left from an earlier window
   use.describe(window, *CpuSet::parse(cpus));
   return window;
 }

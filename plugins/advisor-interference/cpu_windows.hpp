@@ -18,22 +18,23 @@ namespace koord::interference {
 struct ContainerTimes {
   std::uint64_t handle = 0;
   std::string workload;
-  CpuTimes times;  // sum over its cgroups, without those of a container inside it
+  CpuTimes times;  // sum over its cgroups, without the cgroups of a container inside it
   bool is_quota_known = true;
-  double throttled_above = 0;               // share of its throttled time caused by the quota of a cgroup above
-  std::vector<std::uint64_t> sharers = {};  // the other containers below that cgroup
+  double throttled_above = 0;               // share of its throttled time caused by the quota of an ancestor
+  std::vector<std::uint64_t> sharers = {};  // the other containers below that ancestor
   std::shared_ptr<const analysis::Rules> rules = nullptr;  // rules of its workload; null: the node's rules
 };
 
 // The container of each cgroup, by the inode number of the cgroup's directory. Other cgroups are outside of containers.
 using ContainerOfCgroup = std::unordered_map<std::uint64_t, std::uint64_t>;
 
-// Returns the times of containers. Cgroups outside of pods may be listed together with a cgroup above them: the threads
-// of each cgroup are counted once, for the container that owns the cgroup.
+// Returns the times of containers. Cgroups outside of pods may be listed together with an ancestor cgroup. The threads
+// of each cgroup are counted only once, for the container that owns the cgroup.
 std::unordered_map<std::uint64_t, CpuTimes> times_by_container(const latency::Windows<CpuTimes>& windows,
                                                                const ContainerOfCgroup& container_of);
 
-// Returns the containers with long waits behind their own threads. Only these need the CPUs that they may use.
+// Returns the containers that waited long for CPUs used by their own threads. Only for these containers must the CPUs
+// be known that they may use.
 std::unordered_set<std::uint64_t> waiting_for_themselves(const std::vector<Blame>& blames,
                                                          const ContainerOfCgroup& container_of);
 

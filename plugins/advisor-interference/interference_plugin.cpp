@@ -216,7 +216,7 @@ class Interference final : public koord::plugin::Advisor {
     windows_since_refresh_ = 0;
     followed_.find_cgroups(*tree_);
     container_of_.clear();
-    // Cgroups outside of pods may be listed together with a cgroup above them. The innermost cgroup counts.
+    // Cgroups outside of pods may be listed together with an ancestor cgroup. The innermost cgroup counts.
     std::map<std::uint64_t, std::size_t> depths;
     followed_.for_each_cgroup([&](const CpuSeries& series, std::uint64_t id) {
       const auto names = names_.find(series.handle);
@@ -262,7 +262,7 @@ class Interference final : public koord::plugin::Advisor {
     return all;
   }
 
-  // Reads several files of a container, so it is called only for containers that wait behind their own threads.
+  // Reads several files of a container, so it is called only if a container waits for CPUs that its threads use.
   void describe_crowded(std::vector<CpuSubject>& subjects, const CpuReading& reading, const UnusedCpus& unused,
                         double seconds) const {
     const auto crowded = koord::interference::waiting_for_themselves(reading.blames, container_of_);
@@ -284,7 +284,7 @@ class Interference final : public koord::plugin::Advisor {
     return unused;
   }
 
-  // Also reads files, so it is called only for throttled containers.
+  // Reads files, too, so it is called only for throttled containers.
   void find_quotas(std::vector<ContainerTimes>& all) {
     quotas_->begin_window();
     for (ContainerTimes& container : all) {
@@ -366,7 +366,7 @@ class Interference final : public koord::plugin::Advisor {
   koord::interference::LossSeries losses_;
   std::uint64_t last_ns_ = 0;
   std::string stat_file_;
-  UnusedCpus unused_;  // since boot, as of the last window
+  UnusedCpus unused_;  // totals since boot at the end of the last window
   std::optional<koord::cgroup::Layout> layout_;
   std::optional<koord::interference::QuotaSources> quotas_;
   std::unique_ptr<koord::latency::CgroupTree> tree_;
@@ -378,7 +378,7 @@ class Interference final : public koord::plugin::Advisor {
   koord::latency::Followed<CpuSeries> followed_;
   int windows_since_refresh_ = 0;
   koord::interference::ContainerOfCgroup container_of_;
-  std::map<std::uint64_t, Names> names_;  // by the container's handle
+  std::map<std::uint64_t, Names> names_;  // key: the container's handle
   CpuAnalysis analysis_;
   std::optional<koord::interference::RuleInForce> rule_;
   std::optional<koord::interference::KeptBaselines> kept_;

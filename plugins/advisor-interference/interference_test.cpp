@@ -73,7 +73,7 @@ TEST_CASE("requests that arrive during a wait or in late turns are held up") {
   times.excess = {40 * kMs, 30 * kMs, 20 * kMs, 12 * kMs, 4 * kMs, 0};
   CHECK(held_up(100 * kMs, 200, times) == doctest::Approx(0.02 + 8.0 / 200));  // over 1 ms: 20 - 12
   CHECK(held_up(300 * kMs, 100, times) ==
-        doctest::Approx(0.02 + 8.0 / 2 / 100));                                   // over 2 ms: half of 3 is more than 1
+        doctest::Approx(0.02 + 8.0 / 2 / 100));                                   // over 2 ms, as 3 ms / 2 is over 1 ms
   CHECK(held_up(300 * kMs, 50, times) == doctest::Approx(0.02 + 4.0 / 4 / 100));  // over 4 ms; at least 100 turns
   CHECK(held_up(1000 * kMs, 20, times) == doctest::Approx(0.02));                 // a turn runs for 50 ms
   CHECK(held_up(0, 0, times) == doctest::Approx(0.02));

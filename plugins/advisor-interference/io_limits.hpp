@@ -22,7 +22,7 @@ struct IoLimit {
 // Limits by device: major << 20 | minor.
 using IoLimits = std::map<std::uint32_t, IoLimit>;
 
-// Parses io.max of v2: "254:0 rbps=1048576 wbps=max riops=max wiops=100". Lines in another format are left out.
+// Parses io.max of v2: "254:0 rbps=1048576 wbps=max riops=max wiops=100". Lines in a different format are left out.
 IoLimits parse_io_max(std::string_view text);
 // Parses one of the four files of v1: "254:0 1048576".
 void parse_throttle_file(std::string_view text, double IoLimit::*field, IoLimits& limits);

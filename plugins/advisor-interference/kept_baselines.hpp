@@ -17,7 +17,8 @@
 
 namespace koord::interference {
 
-// Baselines of the CPU or of memory: the node's own, and those that the cluster offers for new workloads.
+// Baselines of the CPU or of memory: the node's own baselines, and the baselines that the cluster offers for new
+// workloads.
 template <class OfResource, analysis::BaselineOf kResource>
 struct KeptLevels {
   using Analysis = OfResource;
@@ -51,7 +52,7 @@ struct KeptLatencies {
     for (analysis::SavedLatency& one : all) one.device_name = device_name(one.device);
     return analysis::write_latencies(std::move(all));
   }
-  // Restores the saved latencies. Latencies of a device that has another name now are dropped.
+  // Restores the saved latencies. If a device has a different name now, its latencies are dropped.
   std::vector<std::string> restore(Analysis& analysis, std::string_view text, Time now) const {
     analysis::ReadLatencies read = analysis::read_latencies(text);
     std::erase_if(read.latencies, [this](const auto& one) { return device_name(one.device) != one.device_name; });

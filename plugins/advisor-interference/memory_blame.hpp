@@ -14,7 +14,7 @@
 namespace koord::interference {
 
 struct FreedPages {
-  std::uint64_t at_limit = 0;  // because of the limit of the cgroup or of one above it
+  std::uint64_t at_limit = 0;  // because of the limit of the cgroup or of an ancestor
   std::uint64_t on_node = 0;   // because the node had no free memory
 
   bool empty() const { return at_limit == 0 && on_node == 0; }

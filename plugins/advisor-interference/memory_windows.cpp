@@ -26,7 +26,7 @@ std::optional<std::uint64_t> count_in(const std::string& path) {
   return number ? std::optional(*number) : std::nullopt;
 }
 
-// Returns the sum of the keys that the text has; nullopt without any of them.
+// Returns the sum of the keys that the text has; nullopt if it has none of them.
 std::optional<std::uint64_t> sum_of(std::string_view text, std::initializer_list<std::string_view> keys) {
   std::optional<std::uint64_t> sum;
   for (std::string_view key : keys)
@@ -34,8 +34,8 @@ std::optional<std::uint64_t> sum_of(std::string_view text, std::initializer_list
   return sum;
 }
 
-// Returns the mean time of a read of the container on all devices. Readahead reads many pages at once, so the time for
-// all refaults is limited to the time of all reads.
+// Returns the mean time of a read of the container on all devices. Readahead reads many pages with one request, so the
+// time for all refaults is limited to the time of all reads.
 double read_time_of(const IoSubject& io, double refaults) {
   double requests = 0, time = 0;
   for (const IoStream& stream : io.window.streams) {
@@ -108,7 +108,7 @@ bool MemoryWindows::met_limit(const std::string& cgroup) {
   return at->second;
 }
 
-// Checks all cgroups above in each window: the next window needs the totals of this one.
+// Checks all ancestor cgroups in each window, because the next window needs the totals of this window.
 std::pair<MemoryLimit, std::string> MemoryWindows::limit_of(const std::string& cgroup) {
   const bool own = met_limit(cgroup);
   std::string nearest;

@@ -31,7 +31,7 @@ class MemoryWindows {
   // `proc`: the directory /proc.
   MemoryWindows(cgroup::Layout layout, std::string proc) : layout_(std::move(layout)), proc_(std::move(proc)) {}
 
-  // Sets the smallest refault time that counts as harm (MemoryRule). Files are read from half of it on.
+  // Sets the smallest refault time that counts as harm (MemoryRule). Files are read from half of this time on.
   void set_least_refault_time(double seconds_per_second) { least_refault_time_ = seconds_per_second; }
 
   // Returns the subjects in the order of `containers`. `io`: windows of the same containers in the same order; their
@@ -43,7 +43,7 @@ class MemoryWindows {
  private:
   double least_refault_time_ = analysis::MemoryRule().refault_time;
 
-  // A running total in this window and in the previous one.
+  // A running total in this window and in the previous window.
   struct Counter {
     std::uint64_t now = 0, before = 0;
     int read_in = -1;
@@ -52,7 +52,8 @@ class MemoryWindows {
     double usage = 0, growth = 0, refaults = 0;
   };
 
-  // Returns the increase since the last window; 0 if it was not read then. `value` is nullopt if the file is missing.
+  // Returns the increase since the last window; 0 if the value was not read in the last window. `value` is nullopt if
+  // the file is missing.
   double added_to(const std::string& name, std::optional<std::uint64_t> value);
   bool is_worth_reading(const std::vector<analysis::IoSubject>& io, double seconds);
   Memory memory_of(const KnownContainer& container, double seconds);
@@ -68,8 +69,8 @@ class MemoryWindows {
   int window_ = 0;
   bool is_node_short_ = false;
   std::unordered_map<std::string, Counter> counters_;
-  std::unordered_map<std::uint64_t, Memory> memory_;  // of this window, by handle
-  std::unordered_map<std::string, bool> met_;         // of this window, by cgroup
+  std::unordered_map<std::uint64_t, Memory> memory_;  // values of this window; key: handle
+  std::unordered_map<std::string, bool> met_;         // values of this window; key: cgroup
 };
 
 }  // namespace koord::interference

@@ -215,7 +215,7 @@ void OtherResources::report(plugin::Batch& batch) {
   if (memory_) report(batch, kMemory, memory_->analysis.standing());
 }
 
-// Posts with two units: the use of a limit is a ratio, a latency is a time.
+// Posts verdicts in two units, because the use of a limit is a ratio and a latency is a time.
 void OtherResources::post(const LookedAt& looked_at, const std::function<double(std::uint64_t)>& requested_memory) {
   std::vector<Verdict> latencies, limits;
   if (block_)

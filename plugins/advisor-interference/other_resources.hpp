@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OtherResources: the verdicts about block I/O and memory. If a kernel lacks something for one of them, the other still
-// works, and the capability of the first has the reason. On the plugin's strand.
+// OtherResources: the verdicts about block I/O and memory. If the kernel lacks something for one of the two resources,
+// the other resource still works, and the capability of the first has the reason. On the plugin's strand.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class OtherResources {
   // A verdict that was confirmed or cleared.
   struct Event {
     std::string_view resource;  // value of its label
-    std::string device;         // of blkio: "vda"
+    std::string device;         // only for blkio: "vda"
     analysis::VerdictEvent event;
   };
 
@@ -40,7 +40,7 @@ class OtherResources {
   // Sets the rules from the next window on. Standing verdicts end.
   std::vector<Event> set_rules(const RuleInForce& rule);
 
-  // Restores the saved baselines once and, if requested, adopts those that the cluster offers. Call it before
+  // Restores the saved baselines once and, if requested, adopts the baselines that the cluster offers. Call it before
   // collect(). Returns problems with single workloads.
   std::vector<std::string> restore(Time now, bool takes_offered);
   void save_if_due(Time now);
@@ -48,7 +48,7 @@ class OtherResources {
 
   // Evaluates a window; call it once in each window. `refreshes`: searches the cgroups of the containers again.
   std::vector<Event> collect(Time now, double seconds, const std::vector<KnownContainer>& containers, bool refreshes);
-  // Call it instead of collect() for a window that is not judged, so its events are not counted in the next one.
+  // Call it instead of collect() for a window that is not judged, so its events are not counted in the next window.
   void skip(const std::vector<KnownContainer>& containers, bool refreshes);
   void report(plugin::Batch& batch);
   // Posts the standing verdicts. `looked_at`: as in Details. `requested_memory`: request of a container, in bytes.

@@ -107,7 +107,8 @@ void PerfCounters::make_way(double seconds) {
   }
 }
 
-// Opens counters for containers without them: new containers first, then those that lost their counters longest ago.
+// Opens counters for containers without counters. New containers come first, then containers that lost their counters,
+// beginning with the longest ago.
 void PerfCounters::open_for(const std::vector<KnownContainer>& containers) {
   std::vector<std::pair<std::uint64_t, const KnownContainer*>> waiting;
   for (const KnownContainer& container : containers) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PerfCounters: perf event counters of containers that run all the time. A container needs a descriptor for each event
-// and CPU. If the descriptors do not suffice for all containers, those that use little CPU lose their counters to
-// others. Used by one thread at a time.
+// and CPU. If the descriptors do not suffice for all containers, containers that use little CPU lose their counters to
+// other containers. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +68,9 @@ class PerfCounters final : public CounterSource {
   performance::DescriptorBudget budget_;
   double turn_seconds_;
   std::vector<unsigned> cpus_;
-  std::unordered_map<std::uint64_t, Counted> counted_;         // by the container's handle
-  std::unordered_map<std::uint64_t, std::uint64_t> made_way_;  // by handle: the turn in which it lost its counters
+  std::unordered_map<std::uint64_t, Counted> counted_;         // key: the container's handle
+  std::unordered_map<std::uint64_t, std::uint64_t> made_way_;  // key: handle; value: the turn in which it lost its
+                                                               // counters
   std::uint64_t turn_ = 1;
   double seconds_in_turn_ = 0;
   bool others_wait_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuotaSources finds which CPU quota throttled a container: its own, or one of the cgroups above it. It compares
+// QuotaSources finds which CPU quota throttled a container: its own quota, or the quota of an ancestor. It compares
 // cpu.stat of each cgroup in two windows. Used by one thread at a time.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace koord::interference {
 class QuotaSources {
  public:
   struct Source {
-    double above = 0;    // share of the throttled time caused by cgroups above
-    std::string cgroup;  // the cgroup above that caused the most; empty: none did
+    double above = 0;    // share of the throttled time caused by ancestors
+    std::string cgroup;  // the ancestor that caused the largest part; empty: none did
     bool is_known = false;
   };
 
@@ -25,8 +25,7 @@ class QuotaSources {
 
   // Call it before of() in each window.
   void begin_window();
-  // Returns an empty Source if unknown: the cgroup was not queried in the last minute, or cpu.stat lacks the throttled
-  // time.
+  // Returns an empty Source if the cgroup was not queried in the last minute, or if cpu.stat lacks the throttled time.
   Source of(std::string_view cgroup);
 
  private:

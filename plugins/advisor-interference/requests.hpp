@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of a container: CPUs and bytes of memory, or those of the class batch or mid if they are larger.
+// Requests of a container: CPUs and bytes of memory, or the requests of the class batch or mid if they are larger.
 // Header-only. [any thread]
 #pragma once
 

@@ -16,7 +16,7 @@ namespace koord::interference {
 
 class RuleInForce {
  public:
-  // `of_cluster`: whether the objects of the cluster are used.
+  // `of_cluster`: whether rules from the cluster's objects are used.
   RuleInForce(const koord_host* host, analysis::RuleLayer of_configuration, bool of_cluster)
       : host_(host), kv_(host), of_configuration_(std::move(of_configuration)), takes_cluster_(of_cluster) {
     if (takes_cluster_) text_ = kv_.get(analysis::kRuleLayersKey).value_or("");

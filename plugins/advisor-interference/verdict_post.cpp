@@ -105,7 +105,7 @@ void VerdictPost::add_details(plugin::Verdict& verdict, const Details& details) 
                 [this](const auto& other) { return number_of(kResources, other.first, 0) == units_.resource; });
 }
 
-// Returns false if one of the victims has ended: the host refuses all verdicts then.
+// Returns false if one of the victims has ended, because in that case the host refuses all verdicts.
 bool VerdictPost::post(const std::vector<plugin::Verdict>& verdicts) const {
   try {
     verdicts_.post(verdicts);

@@ -38,7 +38,7 @@ struct Details {
 
 class VerdictPost {
  public:
-  // Unchanged verdicts are posted again after this many windows, changes at once.
+  // Unchanged verdicts are posted again after this many windows, changed ones immediately.
   static constexpr int kRepeat = 5;
 
   VerdictPost() = default;
@@ -58,7 +58,7 @@ class VerdictPost {
   Duration window_{};
   Units units_;
   std::set<Key> posted_;
-  int windows_ = 0;  // since the last post of unchanged verdicts
+  int windows_ = 0;  // number of windows since the last post of unchanged verdicts
 };
 
 }  // namespace koord::interference

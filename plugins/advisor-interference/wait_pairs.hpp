@@ -19,8 +19,8 @@ namespace koord::interference {
 struct WaitPair {
   analysis::Subject victim = 0;
   std::string kind;     // "container", "outside", "kernel", "self", "throttled", "unexplained"
-  std::string culprit;  // as a text: the container's name, "kernel threads", …
-  double waited = 0;    // in seconds per second
+  std::string culprit;  // display name: the container's name, "kernel threads", …
+  double waited = 0;    // seconds per second
 
   bool operator==(const WaitPair&) const = default;
 };

@@ -36,7 +36,7 @@ class WaitsPost {
   }
 
  private:
-  // Failures are only logged: the reader measures the waits itself if a post is missing.
+  // Failures are only logged, because the reader measures the waits itself if a post is missing.
   void post(const latency::Reading<latency::Waits>& reading, std::uint64_t now_ns) {
     if (session_ == 0) session_ = now_ns;
     latency::PostedWaits posted{session_, ++number_, reading};

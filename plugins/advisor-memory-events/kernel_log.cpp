@@ -25,7 +25,7 @@ Result<void> KernelLog::read(const std::function<void(std::string_view line)>& o
     const ssize_t n = ::read(fd_.get(), buffer_.data(), buffer_.size());
     if (n == 0 || (n < 0 && errno == EAGAIN)) return {};
     total += n > 0 ? static_cast<std::size_t>(n) : kMaxRecordBytes;
-    if (n < 0 && errno == EPIPE) continue;  // a record was overwritten; the next read returns the one behind it
+    if (n < 0 && errno == EPIPE) continue;  // a record was overwritten; the next read returns the record after it
     if (n < 0) return system_error(errno, "cannot read '" + path_ + "'");
     pending_.append(buffer_.data(), static_cast<std::size_t>(n));
     pass_lines(on_line);

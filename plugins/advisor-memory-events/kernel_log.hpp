@@ -15,7 +15,7 @@ namespace koord::memory_events {
 
 class KernelLog {
  public:
-  // Opens the log behind its last record. Needs CAP_SYSLOG if kernel.dmesg_restrict is on.
+  // Opens the log at its end, so only new records are read. Needs CAP_SYSLOG if kernel.dmesg_restrict is on.
   static Result<KernelLog> open(const std::string& path);
 
   // Calls `on_line` for each complete line, up to kMaxBytes; the next call reads the rest. Lines that the kernel

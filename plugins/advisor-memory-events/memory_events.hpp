@@ -19,7 +19,7 @@ class KillCount {
   // `logged`: kills of this cgroup in the log so far. `counted`: nullopt if there is no counter (any more).
   void update(std::optional<std::int64_t> counted, std::int64_t logged);
 
-  // Returns nullopt until a kill was counted or logged.
+  // Returns nullopt until the counter was read or a kill was logged.
   std::optional<std::int64_t> total() const { return total_; }
 
  private:
@@ -31,12 +31,12 @@ class KillCount {
 // includes neither them nor ended containers, so their kills are added here.
 class Kills {
  public:
-  void log_own() { ++own_; }                    // in the cgroup itself
-  void log_below() { ++below_; }                // below it, outside of measured containers
-  void log_in_container() { ++in_container_; }  // for a pod: in a measured container
+  void log_own() { ++own_; }                    // a kill in the cgroup itself
+  void log_below() { ++below_; }                // a kill below the cgroup, outside of measured containers
+  void log_in_container() { ++in_container_; }  // only for a pod: a kill in a measured container
   void add_of_containers(std::int64_t kills) { of_containers_ += kills; }
 
-  // Call it once a tick, after both sources were read. `subtree`: the counter includes the cgroups below (v2).
+  // Call it once a tick, after both sources were read. `subtree`: the counter includes the descendants (v2).
   void update(std::optional<std::int64_t> counted, bool subtree);
 
   std::optional<std::int64_t> total() const;

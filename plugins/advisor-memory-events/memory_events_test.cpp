@@ -122,7 +122,7 @@ TEST_CASE("a pod's counter includes its containers' kills on v2, and they are ad
   Kills v2, v1;
   for (Kills* pod : {&v2, &v1}) {
     pod->add_of_containers(2);
-    pod->log_below();  // in a container that is not measured any more
+    pod->log_below();  // a kill in a container that is not measured any more
     pod->log_in_container();
   }
   v2.update(4, true);

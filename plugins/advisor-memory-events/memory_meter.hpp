@@ -27,7 +27,7 @@ class MemoryMeter {
   std::uint64_t subject() const { return subject_; }
   bool is_pod() const { return is_pod_; }
 
-  // Throws Failure if the counters exist but cannot be read; they count as missing then.
+  // Throws Failure if the counters exist but cannot be read. In that case they count as missing.
   void read(const koord_host* host, const koord_svc_cgroup* cgroup, std::string_view dir, std::uint64_t now_ns);
 
   // Adds a kill from the log: in the cgroup itself, or below it.
@@ -48,7 +48,7 @@ class MemoryMeter {
   std::shared_ptr<Kills> pod_;
   Kills own_;
   UnreportedKills unreported_;
-  std::int64_t passed_on_ = 0;  // to the kills of the pod
+  std::int64_t passed_on_ = 0;  // kills already added to the kills of the pod
   plugin::CgroupValues<3> events_;
   std::optional<plugin::CgroupValues<3>::Reading> reading_;
   std::uint64_t kills_series_ = 0, hits_series_ = 0, high_series_ = 0;

@@ -21,7 +21,7 @@ std::optional<std::string_view> text_of_kernel(std::string_view line) {
   return line.substr(end + 1);
 }
 
-// Returns the text between the first `before` and the first `after` behind it; with an empty `after` the rest.
+// Returns the text between the first `before` and the next `after`; if `after` is empty, all text after `before`.
 std::optional<std::string_view> between(std::string_view text, std::string_view before, std::string_view after) {
   std::size_t at = text.find(before);
   if (at == npos) return std::nullopt;
@@ -101,7 +101,7 @@ OomKill OomLog::kill(std::string cgroup, std::string limit_cgroup) const {
 }
 
 // A cgroup path may contain any characters between its slashes, and a process name has up to 15 arbitrary characters.
-// So the path ends at the first ",task=", and the numbers are the last ones.
+// So the path ends at the first ",task=", and the numbers are searched from the end.
 std::optional<OomKill> OomLog::read_kill(std::string_view text) {
   if (text.starts_with("Task in ")) {
     const auto cgroup = between(text, "Task in ", " killed as a result of limit of ");

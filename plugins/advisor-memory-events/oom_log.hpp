@@ -18,7 +18,7 @@ struct OomKill {
   std::string limit_cgroup;  // the cgroup that hit its limit; empty: the node had no memory left
   std::string process;       // its name as the log prints it
   std::int64_t pid = 0;      // 0: unknown
-  std::optional<std::uint64_t> usage_bytes, limit_bytes;  // of limit_cgroup, at the time of the kill
+  std::optional<std::uint64_t> usage_bytes, limit_bytes;  // values of limit_cgroup at the time of the kill
 };
 
 class OomLog {

@@ -17,7 +17,7 @@ static_assert(static_cast<int>(Kind::direct_reclaim) == MEMORY_STALL_DIRECT_RECL
 static_assert(static_cast<int>(Kind::compaction) == MEMORY_STALL_COMPACTION);
 static_assert(kKinds.size() == MEMORY_STALL_KINDS);
 
-// For raw_tracepoint: a machine on which more threads stall at once does not work any more.
+// Only for raw_tracepoint. A machine on which more threads are stalled at the same time does not work any more.
 constexpr std::uint32_t kStalledThreads = 8192;
 
 std::vector<latency::ProgramSource> sources() {

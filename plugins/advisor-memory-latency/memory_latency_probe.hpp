@@ -18,8 +18,8 @@ inline constexpr std::array<std::string_view, 2> kSources = {"task_storage", "ra
 
 class MemoryLatencyProbe {
  public:
-  // Loads the programs. `tree`: hierarchy of the memory controller. Fails if the kernel refuses every source; the text
-  // then has the reason for each.
+  // Loads the programs. `tree`: hierarchy of the memory controller. Fails if the kernel refuses every source. In that
+  // case the error has the reason for each source.
   static Result<MemoryLatencyProbe> open(const latency::CgroupTree& tree, const latency::SlotOptions& options);
 
   std::string_view source() const { return programs_.source(); }

@@ -26,7 +26,7 @@ std::optional<pid_t> first_number(const std::string& file) {
   const std::string text = node::read_text(file).value_or("");
   std::string_view rest = text;
   while (const auto line = next_field(rest, '\n')) {
-    const Result<std::int64_t> pid = parse_int(*line);  // 0: in another pid namespace
+    const Result<std::int64_t> pid = parse_int(*line);  // 0: the process is in a different pid namespace
     if (pid && *pid > 0 && *pid <= INT32_MAX) return static_cast<pid_t>(*pid);
   }
   return std::nullopt;

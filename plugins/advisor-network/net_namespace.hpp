@@ -40,7 +40,8 @@ std::optional<NamespaceId> namespace_of(const std::string& proc_root, pid_t pid)
 // has ended.
 Result<Namespace> read_namespace(const std::string& proc_root, pid_t pid, Read what);
 
-// Returns a process of the cgroup or of one below it. nullopt: none, or none in the reader's pid namespace.
+// Returns a process of the cgroup or of a descendant. nullopt: it has no process, or no process in the reader's pid
+// namespace.
 std::optional<pid_t> process_in(const std::string& cgroup_root, std::string_view cgroup);
 
 // Returns whether the interface is a network card, real or virtual, and not a bridge, veth, VLAN or tunnel.

@@ -28,7 +28,7 @@ struct Interface {
 // Interfaces by name, including the loopback "lo".
 using Interfaces = std::map<std::string, Interface, std::less<>>;
 
-// Parses net/dev. Lines in another format are left out.
+// Parses net/dev. Lines in a different format are left out.
 Interfaces parse_dev(std::string_view text);
 
 // Returns the sum over the interfaces for which `counts` returns true.

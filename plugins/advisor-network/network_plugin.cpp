@@ -107,7 +107,7 @@ class Network final : public koord::plugin::Advisor {
     return failure;
   }
 
-  // Finds another process if the known one has ended or its pid belongs to another process now.
+  // Finds a different process if the known process has ended or its pid now belongs to a different process.
   void find_namespace(Meter& meter, std::string_view cgroup) {
     if (meter.process) {
       const auto now = koord::network::namespace_of(roots_.proc, *meter.process);

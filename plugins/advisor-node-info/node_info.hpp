@@ -23,8 +23,8 @@ struct CpuModel {
 // MIDR_EL1).
 CpuModel parse_cpuinfo(std::string_view text);
 
-// An online CPU. `core` and `l3` are those of the state's topology. Sockets are numbered by their first CPU, as in
-// lscpu.
+// An online CPU. `core` and `l3` are the numbers of the state's topology. Sockets are numbered by their first CPU, as
+// in lscpu.
 struct Processor {
   std::int32_t cpu = 0, core = 0, socket = 0, numa_node = 0;
   std::int32_t l1d = 0, l3 = 0;  // ids of caches
@@ -35,14 +35,14 @@ struct Processor {
 struct CpuFacts {
   CpuModel model;
   std::optional<bool> smt;    // whether the kernel reports that hardware threads are on
-  std::optional<bool> turbo;  // whether the clock may exceed the nominal one
+  std::optional<bool> turbo;  // whether the clock may exceed its nominal rate
   std::string l3_mask;        // mask of resctrl in hexadecimal; empty: no resctrl or no L3 allocation
   std::vector<Processor> processors;
 };
 
 struct CpuCounts {
   std::size_t cpus = 0, cores = 0, sockets = 0;
-  std::size_t threads_per_core = 0;  // of the core with most online threads
+  std::size_t threads_per_core = 0;  // maximum number of online threads of a core
 };
 
 CpuCounts count(const std::vector<Processor>& processors);

@@ -80,7 +80,7 @@ class NodeInfo final : public koord::plugin::Advisor {
     if (failure) throw Failure(*failure);
   }
 
-  // Updates at once when CPUs appear or disappear: a minute would be too long for schedulers.
+  // Updates immediately when CPUs appear or disappear, because a minute would be too long for schedulers.
   void on_event(std::uint32_t what, std::uint64_t) override {
     if (what & KOORD_ON_TOPOLOGY) collect(clock_->now_ns(host()), 0);
   }

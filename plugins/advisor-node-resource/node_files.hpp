@@ -13,7 +13,7 @@
 
 namespace koord::node_resource {
 
-// A file that is opened once and read from its begin each time. The text is valid until the next read.
+// A file that is opened once and read from its start each time. The text is valid until the next read.
 class KeptFile {
  public:
   KeptFile() = default;

@@ -32,7 +32,7 @@ Result<double> parse_numa_used_memory(std::string_view text);
 
 struct CpuUsage {
   std::optional<double> node_cores;
-  std::map<std::uint32_t, double> numa_cores;  // by NUMA node id; nodes without a CPU that has a rate are left out
+  std::map<std::uint32_t, double> numa_cores;  // key: NUMA node id; a node is left out if none of its CPUs has a rate
 };
 
 // Converts cumulative ticks to cores. Keeps the previous reading.

@@ -51,7 +51,7 @@ class NodeResource final : public koord::plugin::Advisor {
 
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     refresh_topology();
-    // Readable values are sent even if another file fails. The tick fails with the first error.
+    // Readable values are sent even if a different file cannot be read. The tick fails with the first error.
     std::optional<Error> failure;
     auto keep = [&failure](Result<void> result) {
       if (!result && !failure) failure = result.error();

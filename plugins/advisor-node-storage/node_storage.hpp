@@ -18,15 +18,15 @@ namespace koord::node_storage {
 struct BlockDevice {
   std::string name;    // "vda", "vda1", "dm-0", "cciss!c0d0"
   std::string number;  // "254:0"
-  std::string parent;  // for a partition, the name of its device
+  std::string parent;  // only for a partition: the name of its device
   bool is_disk = false;
-  std::string dm_name, dm_uuid;    // from the device mapper: "vg-lv", "LVM-…"
+  std::string dm_name, dm_uuid;    // set by the device mapper: "vg-lv", "LVM-…"
   std::vector<std::string> lower;  // names of the devices below it
   std::uint64_t size_bytes = 0;
 };
 
-// Returns whether the name in /sys/block may be a disk: not a loop device, memory, an optical drive, or a stacked
-// device.
+// Returns whether the name in /sys/block may be a disk. Loop devices, memory, optical drives and stacked devices are
+// not disks.
 bool is_disk_name(std::string_view name);
 
 // Returns a path like "/dev/vda", "/dev/mapper/vg-lv" or "/dev/cciss/c0d0".
@@ -42,11 +42,11 @@ struct LogicalVolume {
 // nullopt for other devices and for LVM's internal volumes (lvs shows them only with --all).
 std::optional<LogicalVolume> logical_volume(const BlockDevice& device);
 
-// The physical volumes of each group, as device numbers. Those in use are known from the logical volumes; all are known
-// if LVM's event activation keeps a list.
+// The physical volumes of each group, as device numbers. The volumes in use are known from the logical volumes. All
+// volumes are known if LVM's event activation keeps a list.
 using PhysicalVolumes = std::map<std::string, std::set<std::string>>;
 
-// Adds a file of /run/lvm/pvs_online: "254:2\nvg:data\ndev:/dev/vdb\n". Returns false if it has another format.
+// Adds a file of /run/lvm/pvs_online: "254:2\nvg:data\ndev:/dev/vdb\n". Returns false if it has a different format.
 bool add_physical_volume(std::string_view text, PhysicalVolumes& volumes);
 
 // koordlet's six maps; all devices are paths.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas are those of plugins/shared/memory and tested there.
+// The formulas are in plugins/shared/memory and are tested there.
 #include <doctest/doctest.h>
 
 #include "test/support/fake_host.hpp"

@@ -35,15 +35,16 @@ class ContainerMeter {
   // Returns false if its cgroup was not found in the hierarchy of perf_event at its last window.
   bool has_cgroup() const { return has_cgroup_; }
   void miss_cgroup() { has_cgroup_ = false; }
-  // Returns the time since the begin of the last window; before the first window, since the container is known.
+  // Returns the time since the start of the last window; before the first window, the time since the container became
+  // known.
   std::uint64_t waited_ns(std::uint64_t now_ns) const { return now_ns - last_begin_ns_.value_or(known_ns_); }
 
-  // Begins a window with these counters, or skips it without counters.
+  // Begins a window with these counters, or skips the window if there are no counters.
   void begin(std::uint64_t now_ns, std::optional<CgroupCounters> counters);
   bool counts() const { return counters_.has_value(); }
 
-  // Ends the window: reads, reports and closes the counters. Unknown values end their series. Fails if a CPU could not
-  // be read.
+  // Ends the window. It reads, reports and closes the counters. Unknown values end their series. Fails if a CPU could
+  // not be read.
   Result<Verdict> finish(const EventSet& events, std::uint64_t now_ns, double min_ratio, plugin::Batch& batch);
 
   void end_series();

@@ -30,7 +30,7 @@ using koord::plugin::Metric;
 using koord::plugin::Snapshot;
 using koord::plugin::Subject;
 
-// koordlet's window. If the plugin has another period, the window has that length.
+// koordlet's window. If the plugin is configured with a different period, the window has the length of the period.
 constexpr std::chrono::nanoseconds kWindow = 10s;
 
 // Everything that the configuration defines.

@@ -14,7 +14,7 @@ extern const char kConfigSchema[];
 
 struct Settings {
   EventSettings events = {};
-  std::uint64_t interval_ns = 60'000'000'000;  // from one window of a container to its next one
+  std::uint64_t interval_ns = 60'000'000'000;  // time from one window of a container to its next window
   double min_running_ratio = 0.05;
   std::size_t max_descriptors = 4096;  // and at most a quarter of the process's limit
 };

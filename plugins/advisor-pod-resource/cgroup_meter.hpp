@@ -20,7 +20,7 @@ struct Services {
 
 struct Series {
   std::uint64_t cpu = 0, memory = 0, memory_current = 0;
-  std::map<std::uint32_t, std::uint64_t> numa_memory;  // by NUMA node; only for pods
+  std::map<std::uint32_t, std::uint64_t> numa_memory;  // key: NUMA node; only for pods
 };
 
 class CgroupMeter {

@@ -92,7 +92,7 @@ TEST_CASE("the memory charged by the kernel is sent at every tick, and memory.st
     host.clock().advance(1s);
     ++ticks;
   };
-  // A cgroup is read again at a second of the period that depends on its path: advance to that second.
+  // A cgroup is read again at a second of the period that depends on its path. This advances to that second.
   while (ticks < 6 && samples("container_memory_usage") < 2) tick();
   REQUIRE(samples("container_memory_usage") == 2);
   node.write("cgroup/web.service/memory.stat", "inactive_anon 1\nactive_anon 0\nunevictable 0\n");

@@ -7,12 +7,12 @@
 
 namespace koord::pod_throttled {
 
-// Content of the logical cgroup file cpu.stat: running totals of the cgroup's own quota, not of cgroups above or below.
-// kAbsent if the kernel has no such key.
+// Content of the logical cgroup file cpu.stat. The values are running totals of the cgroup's own quota; the quotas of
+// ancestors and descendants do not count. kAbsent: the kernel has no such key.
 struct CpuStat {
   static constexpr std::int64_t kAbsent = INT64_MIN;
   std::int64_t nr_periods = kAbsent;    // periods of the quota in which the cgroup had work
-  std::int64_t nr_throttled = kAbsent;  // those of them in which it used up its quota
+  std::int64_t nr_throttled = kAbsent;  // periods in which it used up its quota
   std::int64_t throttled_ns = kAbsent;  // time for which its run queues were stopped, summed over the CPUs
 };
 

@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 8> kKeys = {"some_avg10", "some_av
 
 // One line of a pressure file. Unknown values are nullopt.
 struct Stall {
-  std::array<std::optional<double>, kPrecisions.size()> percent;  // of the time, 0 to 100
+  std::array<std::optional<double>, kPrecisions.size()> percent;  // percentage of the time, 0 to 100
   std::optional<std::int64_t> total_us;                           // stalled since the creation of the cgroup
 
   bool is_known() const { return total_us.has_value(); }

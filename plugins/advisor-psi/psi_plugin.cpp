@@ -72,8 +72,8 @@ class Psi final : public koord::plugin::Advisor {
   }
 
  private:
-  // Throws if PSI is switched off. Older kernels then have the files but refuse reads; newer ones do not have the
-  // files.
+  // Throws if PSI is switched off. In that case older kernels have the files but refuse reads, and newer kernels do not
+  // have the files.
   void require_psi() const {
     try {
       files_.read(KOORD_ROOT_PROC, node_file_of(Resource::cpu));

@@ -20,10 +20,10 @@ struct Port {
   std::optional<std::uint64_t> receive_errors, send_discards, link_downs;
 };
 
-// Returns names of all RDMA devices, including software devices, but without those of virtual functions, which pods
+// Returns names of all RDMA devices, including software devices, but without the names of virtual functions, which pods
 // use.
 std::vector<std::string> device_names(const std::string& sys_root);
-// Returns the PCI devices with those names, by address.
+// Returns the PCI devices with these names, ordered by address.
 std::vector<Device> read_devices(const std::string& sys_root, const std::vector<std::string>& names);
 std::vector<Port> read_ports(const std::string& sys_root, const std::string& device);
 

@@ -16,7 +16,7 @@ namespace {
 
 const std::string kRoot = "sys/devices/pci0000:3a/0000:3a:00.0/";
 
-// Adds a PCI function behind a bridge, in both views of sysfs: from the bus and in its own directory.
+// Adds a PCI function behind a bridge, in both views of sysfs: in the directory of the bus and in its own directory.
 void add_function(FakeNode& node, const std::string& address, const char* pci_class = "0x020000\n") {
   const std::string dir = kRoot + address;
   node.write(dir + "/class", pci_class);

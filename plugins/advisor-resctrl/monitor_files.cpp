@@ -8,7 +8,7 @@
 namespace koord::resctrl {
 namespace {
 
-// Returns nullopt for a missing file: a group may be removed after its files were listed.
+// Returns nullopt for a missing file, because a group may be removed after its files were listed.
 Result<std::optional<std::uint64_t>> read_bytes(const std::string& path) {
   Result<std::string> text = read_file(path, 4096);
   if (!text) {

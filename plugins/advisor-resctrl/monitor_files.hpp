@@ -16,7 +16,7 @@ namespace koord::resctrl {
 // Returns the features that this node can measure, or why it cannot.
 Result<Features> find_features(const NodeRoots& roots);
 
-// Values of one group in one L3 cache; nullopt: no value now.
+// Values of one group in one L3 cache. nullopt: the hardware has no value now.
 struct Reading {
   std::uint32_t cache = 0;
   std::optional<std::uint64_t> occupancy_bytes;

@@ -15,7 +15,7 @@ namespace koord::resctrl {
 // is assigned to the group) or "Error".
 Result<std::optional<std::uint64_t>> parse_bytes(std::string_view text);
 
-// Returns the cache id of a directory of mon_data, as also used in schemata: 1 for "mon_L3_01". nullopt for other
+// Returns the cache id of a directory of mon_data, which is used in schemata, too: 1 for "mon_L3_01". nullopt for other
 // names.
 std::optional<std::uint32_t> cache_of(std::string_view directory);
 

@@ -12,7 +12,7 @@ BorrowedWaits::BorrowedWaits(const koord_host* host) : has_service_(host->get_se
 }
 
 // The last post of a session stays in koord.kv/1 for a while after the session has ended, even if the agent restarts. A
-// post is new if its session is another one or its number is higher.
+// post is new if its session differs from the last post's session or its number is higher.
 BorrowedWaits::Post BorrowedWaits::poll() {
   if (!has_service_) return Post::none;
   kv_.set(latency::own_key(latency::kWaitsRequest), "1", latency::kRequestLifetime);

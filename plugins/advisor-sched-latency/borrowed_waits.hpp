@@ -17,7 +17,7 @@ class BorrowedWaits {
 
   enum class Post {
     none,       // no new post
-    first,      // first of a session: its totals are the base of differences
+    first,      // first post of a session; its totals are the base of differences
     continued,  // same session as the previous post
   };
 
@@ -40,7 +40,7 @@ class BorrowedWaits {
   plugin::Kv kv_;
   latency::PostedWaits posted_;
   bool begins_again_ = false;
-  int missed_ = 0, in_a_row_ = 0;  // consecutive periods without a new post, and with one
+  int missed_ = 0, in_a_row_ = 0;  // consecutive periods without a new post; with a new post
 };
 
 }  // namespace koord::sched_latency

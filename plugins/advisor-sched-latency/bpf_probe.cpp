@@ -20,8 +20,8 @@ using latency::SlotPrograms;
 
 constexpr const char* kThrottled = "throttled_slots";
 
-// Returns the programs in the order of their start. Programs that see new threads start before the one that lists the
-// existing threads, so no thread is missed.
+// Returns the programs in the order of their start. Programs that see new threads start before the program that lists
+// the existing threads, so no thread is missed.
 ProgramSource programs_of(Source source) {
   const std::string_view name = name_of(source);
   switch (source) {

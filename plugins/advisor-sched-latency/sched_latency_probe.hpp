@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A probe reads running totals of scheduling latency from the kernel. open_probe() selects the cheapest source that
-// this kernel accepts and returns why it refused the cheaper ones. A probe is used by one thread at a time.
+// this kernel accepts and returns why the kernel refused the cheaper sources. A probe is used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class Probe {
 
   virtual Source source() const = 0;
 
-  // Returns running totals. The programs in the kernel see every cgroup; schedstat sees only those in `watched`.
+  // Returns running totals. The programs in the kernel see every cgroup; schedstat sees only the cgroups in `watched`.
   virtual Result<Reading> read(std::span<const latency::CgroupDirectory> watched) = 0;
 };
 
@@ -60,7 +60,7 @@ struct OpenedProbe {
   std::vector<Refusal> refused;
 };
 
-// Fails if no source can be used; the text then has the reason for each.
+// Fails if no source can be used. In that case the error has the reason for each source.
 Result<OpenedProbe> open_probe(const latency::CgroupTree& tree, const ProbeOptions& options);
 
 }  // namespace koord::sched_latency

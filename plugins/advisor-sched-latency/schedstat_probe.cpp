@@ -19,7 +19,7 @@ Result<std::unique_ptr<Probe>> SchedstatProbe::open(const latency::CgroupTree& t
   return std::unique_ptr<Probe>(std::move(probe));
 }
 
-// Parses three numbers: time on a CPU, time waiting for one (both ns), turns on a CPU.
+// Parses three numbers: time on a CPU and time waiting for a CPU (both ns), and turns on a CPU.
 Result<SchedstatProbe::Waited> SchedstatProbe::waited(int tid) const {
   const std::string text = TRY(read_file(proc_ + "/" + std::to_string(tid) + "/schedstat"));
   std::string_view rest = trim(text);
@@ -33,7 +33,7 @@ Result<SchedstatProbe::Waited> SchedstatProbe::waited(int tid) const {
 
 void SchedstatProbe::update(Cgroup& cgroup, const std::string& path) const {
   auto tids = read_file(path + "/" + threads_file_);
-  if (!tids) return;  // the cgroup was removed: its total is final
+  if (!tids) return;  // the cgroup was removed, so its total is final
   std::unordered_map<int, Waited> threads;
   std::string_view rest = *tids;
   while (auto line = next_field(rest, '\n')) {
@@ -42,7 +42,7 @@ void SchedstatProbe::update(Cgroup& cgroup, const std::string& path) const {
     auto now = waited(static_cast<int>(*tid));
     if (!now) continue;  // the thread has ended
     // A thread not seen before has started since the last reading, unless the cgroup is new. If its number of turns has
-    // decreased, the id belongs to another thread now.
+    // decreased, the id now belongs to a different thread.
     Waited before = cgroup.begun ? Waited{} : *now;
     if (auto known = cgroup.threads.find(static_cast<int>(*tid));
         known != cgroup.threads.end() && known->second.turns <= now->turns)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SchedstatProbe sums up the kernel's statistics of each thread (/proc/<tid>/schedstat: time spent waiting, number of
-// turns) over the threads of the watched cgroups. For kernels that refuse BPF programs. It has only count and sum, and
-// misses the waits of a thread between the last reading and its end.
+// turns) over the threads of the watched cgroups. It is used on kernels that refuse BPF programs. It has only count and
+// sum, and misses the waits of a thread between the last reading and its end.
 #pragma once
 
 #include <memory>

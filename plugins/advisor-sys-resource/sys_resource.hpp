@@ -28,8 +28,9 @@ class PodRoll {
   };
   void follow(const std::vector<Pod>& pods, std::uint64_t now_ns);
 
-  // Returns the sum over the pods. nullopt while a running pod waits for its first sample, and if pods run but none has
-  // a sample, because they are not measured then. Samples of other subjects are ignored.
+  // Returns the sum over the pods. Returns nullopt while a running pod waits for its first sample. Returns nullopt,
+  // too, if pods run but none has a sample, because in that case pods are not measured. Samples of other subjects are
+  // ignored.
   std::optional<double> sum(const std::vector<Sample>& samples, std::uint64_t now_ns) const;
 
  private:

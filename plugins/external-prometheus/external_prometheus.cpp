@@ -18,7 +18,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Returns the handle that the labels name; 0 if it is not on this node; nullopt if the labels name none.
+// Returns the handle that the labels name; 0 if it is not on this node; nullopt if the labels name no subject.
 std::optional<std::uint64_t> named_subject(const SubjectLabels& rules, const LabelViews& labels,
                                            const SubjectIndex& subjects) {
   if (std::string_view id = value_of(labels, rules.container_id); !id.empty()) return subjects.container_by_id(id);

@@ -22,9 +22,10 @@ bool glob_matches(std::string_view pattern, std::string_view text);
 struct Naming {
   std::vector<std::string> allowed;                             // patterns; empty: every metric
   std::string prefix;                                           // prepended to each name that is not in `names`
-  std::vector<std::pair<std::string, std::string>> names = {};  // from, to
+  std::vector<std::pair<std::string, std::string>> names = {};  // first: name at the endpoint; second: name on this
+                                                                // node
 
-  // Returns the name on this node; nullopt: the metric is left out. A colon, which only recording rules may use,
+  // Returns the name on this node. nullopt: the metric is left out. A colon, which only recording rules may use,
   // becomes '_'.
   std::optional<std::string> name_of(std::string_view metric) const;
 };

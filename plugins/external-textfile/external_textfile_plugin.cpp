@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// external-textfile: imports metrics that scripts and timers write to files, "*.prom" in one directory. Each file is a
-// target that the host reads; this plugin lists them.
+// external-textfile: imports metrics from files that scripts and timers write, "*.prom" in one directory. Each file is
+// a target that the host reads; this plugin lists them.
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -109,7 +109,7 @@ class ExternalTextfile final : public koord::plugin::ExternalAdvisor {
   std::string directory_;
   std::int64_t max_age_ns_ = 0;
   ScrapeTarget limits_;
-  std::unordered_map<std::string, std::uint64_t> series_;  // by file
+  std::unordered_map<std::string, std::uint64_t> series_;  // key: name of the file
   std::string left_out_;
 };
 

@@ -148,7 +148,7 @@ TEST_CASE("a link, a pipe and a directory are not read, whatever their name") {
   std::filesystem::create_directory(files.directory + "/directory.prom");
   REQUIRE(::mkfifo((files.directory + "/pipe.prom").c_str(), 0600) == 0);
   CHECK(files.targets().empty());
-  // Also if it is created after the check.
+  // The same holds if the file is created after the check.
   for (const char* name : {"link.prom", "pipe.prom", "directory.prom"})
     CHECK_FALSE(files.advisor.scrape({.name = name, .url = "file:" + files.directory + "/" + name}));
 }

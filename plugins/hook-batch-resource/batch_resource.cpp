@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kLeastShares = 2, kMostShares = 262144;
 constexpr std::int64_t kLeastQuota = 1000, kPeriod = 100'000;
 
-// A million cores: a larger amount is a mistake, and its product would overflow.
+// A million cores. A larger amount is a mistake, and its product would overflow.
 constexpr std::int64_t kMostMilli = 1'000'000'000;
 
 std::int64_t shares_of(std::int64_t milli) {

@@ -9,8 +9,8 @@
 
 namespace koord::batch {
 
-// An init container runs before the regular ones and ends. A sidecar starts in the order of the init containers and
-// keeps running.
+// An init container runs before the regular containers and ends. A sidecar starts in the order of the init containers
+// and keeps running.
 enum class Kind { regular, init, sidecar };
 
 // A container's amounts in milli-cores and bytes; nullopt: not set.
@@ -33,8 +33,9 @@ struct Limits {
 // Returns nullopt if the container has no batch resource.
 std::optional<Limits> limits_of(const Amounts& container);
 
-// Returns the pod's limits: the largest need of its containers at the same time. Init containers and sidecars are in
-// the order of the spec. If a container has no limit, the pod has none. nullopt: no container has a batch resource.
+// Returns the pod's limits, which are the maximum that its containers need at the same time. Init containers and
+// sidecars are in the order of the spec. If a container has no limit, the pod has none. nullopt: no container has a
+// batch resource.
 std::optional<Limits> limits_of(const std::vector<Amounts>& containers);
 
 }  // namespace koord::batch

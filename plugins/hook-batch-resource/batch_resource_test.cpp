@@ -58,7 +58,7 @@ TEST_CASE("a pod's limits are the need of its containers at one time, and no lim
   CHECK(limits_of(std::vector{main, open}) == Limits{614, kNoLimit, 2 * kGi});
   CHECK(limits_of(std::vector{main, Amounts{}}) == Limits{512, kNoLimit, kNoLimit});
   CHECK_FALSE(limits_of(std::vector<Amounts>{}));
-  // A sidecar runs in parallel with later init containers and with the regular ones.
+  // A sidecar runs in parallel with later init containers and with the regular containers.
   const Amounts sidecar{1000, 1000, 4 * kGi, Kind::sidecar};
   CHECK(limits_of(std::vector{sidecar, starter, main}) == Limits{3072, 400'000, 8 * kGi});
   CHECK(limits_of(std::vector{starter, sidecar, main}) == Limits{2048, 300'000, 5 * kGi});

@@ -52,7 +52,7 @@ class CoreSched final : public koord::plugin::RuntimeHook {
     return {of_class->cpu->enable.value_or(false), of_class->cpu->core_expeller.value_or(false)};
   }
 
-  // Logs each problem once. After kMostKept other problems it is logged again.
+  // Logs each problem once. When kMostKept problems are kept, all are forgotten, so a problem may be logged again.
   void report(const std::string& problem) {
     std::lock_guard lock(mutex_);
     if (reported_.size() >= kMostKept) reported_.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hook-cpu-normalization: multiplies CPU limits of latency-sensitive pods by the speed of the reference CPU divided by
-// the node's.
+// the speed of the node's CPU.
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,9 +17,9 @@ using koord::plugin::str;
 
 constexpr std::string_view kResourceStatus = "scheduling.koordinator.sh/resource-status";
 
-// Pods with exclusive CPUs have no quota to multiply; best-effort and system pods have limits of another kind.
+// Pods with exclusive CPUs have no quota to multiply; best-effort and system pods have limits of a different kind.
 bool is_normalized(const koord_pod& pod) {
-  if (pod.qos == KOORD_QOS_BE || pod.qos == KOORD_QOS_SYSTEM) return false;  // also without a label
+  if (pod.qos == KOORD_QOS_BE || pod.qos == KOORD_QOS_SYSTEM) return false;  // even if the pod has no label
   const std::string_view label = koord::slo::label_of(pod, koord::slo::kQosLabel).value_or("");
   if (!label.empty()) return label == "LS";
   return koord::slo::annotation_of(pod, kResourceStatus).value_or("").find("\"cpuset\"") == std::string_view::npos;

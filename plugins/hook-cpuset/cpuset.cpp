@@ -70,7 +70,7 @@ Adjustment adjust_owner(const PodFacts& pod, const Pools& pools, const Settings&
   }
   adjustment.cpus = usable;
   if (!owns_cpus(pod) || !settings.removes_quota) return adjustment;
-  // Any user may write the annotation: an allocation of more CPUs than requested is not the scheduler's.
+  // Any user may write the annotation. An allocation of more CPUs than requested does not come from the scheduler.
   adjustment.has_no_quota = static_cast<std::int64_t>(usable.size()) <= whole_cpus(pod.request_milli);
   if (!adjustment.has_no_quota)
     adjustment.problem = "it has " + std::to_string(usable.size()) + " CPUs of its own and requests " +

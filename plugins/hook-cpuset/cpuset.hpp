@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the CPUs of a container: those that the scheduler allocated to its pod, those of the class SYSTEM, or those
-// that pods share. Pure functions.
+// Computes the CPUs of a container: the CPUs that the scheduler allocated to its pod, the CPUs of the class SYSTEM, or
+// the CPUs that pods share. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,10 @@
 
 namespace koord::hook_cpuset {
 
-inline constexpr std::string_view kAllocationAnnotation = "scheduling.koordinator.sh/resource-status";  // of a pod
-inline constexpr std::string_view kSystemAnnotation = "node.koordinator.sh/system-qos-resource";        // of a Node
+inline constexpr std::string_view kAllocationAnnotation = "scheduling.koordinator.sh/resource-status";  // annotation of
+                                                                                                        // a pod
+inline constexpr std::string_view kSystemAnnotation = "node.koordinator.sh/system-qos-resource";        // annotation of
+                                                                                                        // a Node
 
 // The scheduler's decision about a pod.
 struct Allocation {
@@ -27,12 +29,13 @@ struct Allocation {
   bool operator==(const Allocation&) const = default;
 };
 
-// Parses the annotation; an empty one is an empty allocation. An error names the annotation and what was expected.
+// Parses the annotation; an empty annotation is an empty allocation. An error names the annotation and what was
+// expected.
 Result<Allocation> parse_allocation(std::string_view annotation);
 // Returns the CPUs of pods of the class SYSTEM; empty: the class has no exclusive CPUs.
 Result<CpuSet> parse_system_cpus(std::string_view annotation);
 
-// The online CPUs by the pods that may use them.
+// The online CPUs, in groups by the kind of pods that may use them.
 struct Pools {
   CpuSet online, shared, best_effort;
   std::map<std::uint32_t, CpuSet> numa_nodes;
@@ -44,21 +47,21 @@ Pools pools_of(plugin::Strided<koord_cpu> cpus);
 
 struct PodFacts {
   std::string_view label;           // koordinator.sh/qosClass; empty: missing
-  bool is_best_effort = false;      // by the Kubernetes class
+  bool is_best_effort = false;      // whether the Kubernetes class is BestEffort
   bool may_own_statically = false;  // guaranteed, with whole CPUs requested
   Allocation allocation;
   std::int64_t request_milli = 0;  // request of the pod
 };
 
 struct Settings {
-  bool has_static_policy = false;       // of the kubelet's CPU manager
-  bool uses_best_effort_pools = false;  // for BE pods with an allocation by NUMA node
+  bool has_static_policy = false;       // whether the kubelet's CPU manager has the static policy
+  bool uses_best_effort_pools = false;  // only for BE pods with an allocation by NUMA node
   bool removes_quota = true;
 };
 
 struct Adjustment {
-  std::optional<CpuSet> cpus;  // for the pod's containers
-  bool has_no_quota = false;   // for pod and containers
+  std::optional<CpuSet> cpus;  // CPUs of the pod's containers
+  bool has_no_quota = false;   // whether pod and containers lose their CPU quota
   std::string problem;
 
   bool operator==(const Adjustment&) const = default;

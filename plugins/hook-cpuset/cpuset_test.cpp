@@ -85,7 +85,7 @@ TEST_CASE(
   CHECK(owned.numa_nodes.at(1).list() == "4-6");
 }
 
-// In koordlet's order of decisions.
+// The cases are in koordlet's order of decisions.
 TEST_CASE("a container's CPUs are the scheduler's, or else those of its NUMA nodes, of its class, or the shared ones") {
   const CpuSet system = *CpuSet::parse("5,7");
   struct Row {
@@ -137,7 +137,7 @@ TEST_CASE("all CPUs need no cpuset, and unknown CPUs get no answer") {
 
 TEST_CASE("an allocation that cannot come from the scheduler changes little, and is reported") {
   const auto problem = [](const PodFacts& facts, const Pools& of) { return adjust(facts, of, {}, {}).problem; };
-  // More CPUs than requested: the pod runs on them, with the quota of its limit.
+  // The pod has more CPUs than requested. It runs on them, with the quota of its limit.
   const Adjustment greedy = adjust(pod("LSR", "0-6"), pools(), {}, {});
   CHECK(text_of(greedy) == "0-6");
   CHECK(greedy.problem == "it has 7 CPUs of its own and requests 2000m; its CPU quota stays");

@@ -12,7 +12,7 @@
 
 namespace koord::hook_gpu {
 
-inline constexpr std::string_view kProviderLabel = "koordinator.sh/gpu-isolation-provider";  // of a pod
+inline constexpr std::string_view kProviderLabel = "koordinator.sh/gpu-isolation-provider";  // label of a pod
 inline constexpr std::string_view kHamiCore = "HAMi-core";
 
 struct Settings {

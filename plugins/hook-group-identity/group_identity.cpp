@@ -83,7 +83,7 @@ Adjustment adjust(const PodFacts& pod, const Identities& identities, const Kerne
     adjustment.bvt_warp = identity;
     return adjustment;
   }
-  // The kernel compares a pod with others of its Kubernetes class. The BestEffort class as a whole, and shares from
+  // The kernel compares a pod with other pods of its Kubernetes class. The BestEffort class as a whole, and shares from
   // batch resources, are set by other plugins.
   if (*identity >= 0 || pod.kube_qos == KubeQos::best_effort || pod.has_batch_resources) return {};
   if (kernel.has_idle)

@@ -12,7 +12,7 @@
 
 namespace koord::group_identity {
 
-inline constexpr std::string_view kAnnotation = "koordinator.sh/cpuQOS";  // of a pod of the class LS
+inline constexpr std::string_view kAnnotation = "koordinator.sh/cpuQOS";  // annotation of a pod of the class LS
 inline constexpr std::int64_t kLeastIdentity = -1, kMostIdentity = 2;     // values of cpu.bvt_warp_ns
 inline constexpr std::int64_t kFewestShares = 2;
 
@@ -23,8 +23,8 @@ struct Identities {
   bool operator==(const Identities&) const = default;
 };
 
-// Reads a NodeSLO's spec. All classes are off while cpuPolicy names another mechanism. Fails if the text is not a JSON
-// mapping.
+// Reads a NodeSLO's spec. All classes are off while cpuPolicy names a different mechanism. Fails if the text is not a
+// JSON mapping.
 Result<Identities> parse_identities(std::string_view node_slo);
 
 // Reads a pod's annotation. nullopt: the text is empty. 0: the pod has no identity. An error names the annotation and
@@ -36,7 +36,7 @@ enum class KubeQos { guaranteed, burstable, best_effort };
 struct PodFacts {
   std::string_view label;  // koordinator.sh/qosClass; empty: missing
   KubeQos kube_qos = KubeQos::burstable;
-  std::optional<std::int64_t> own;  // from the annotation
+  std::optional<std::int64_t> own;  // value of the annotation
   bool has_batch_resources = false;
 };
 

@@ -100,7 +100,7 @@ TEST_CASE("with kernel support the identity is set, otherwise best-effort work g
 TEST_CASE("on a mainline kernel files of other plugins are not proposed") {
   CHECK(adjust(pod("BE", KubeQos::best_effort), kAll, kMainline) == Adjustment{});  // qos-cpu-suppress: cpu.idle
   PodFacts batch = pod("BE");
-  batch.has_batch_resources = true;  // hook-batch-resource: cpu.shares, which the kernel refuses beside cpu.idle
+  batch.has_batch_resources = true;  // hook-batch-resource: cpu.shares, which the kernel refuses while cpu.idle is set
   CHECK(adjust(batch, kAll, kMainline) == Adjustment{});
   CHECK(adjust(batch, kAll, kOld) == Adjustment{});
 }

@@ -59,8 +59,8 @@ Share share_in(const boost::json::value& strategy, std::string_view class_name, 
   return {true, *request, *limit};
 }
 
-// Returns a number that stays the same for a pod at each start of the agent. Two pods may have the same number; they
-// share the sum of their limits then.
+// Returns a number that stays the same for a pod at each start of the agent. Two pods may have the same number. In that
+// case they share the sum of their limits.
 std::uint32_t minor_of(std::string_view uid) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
   for (const unsigned char c : uid) hash = (hash ^ c) * 16777619u;
@@ -139,7 +139,7 @@ Plan plan(const Network& network, const std::vector<PodFacts>& pods) {
     std::uint32_t priority = 0;
     std::string pods;
   };
-  std::map<std::uint32_t, Own> own;  // by minor number
+  std::map<std::uint32_t, Own> own;  // key: minor number
   for (const PodFacts& pod : pods) {
     const Adjustment adjustment = adjust(pod, network);
     if (adjustment.egress_limit == 0) continue;

@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kMajor = 0x6b6f;
 inline constexpr std::uint32_t kLs = 3, kBe = 4, kFirstPod = 256;  // minor numbers; 1: the parent, 2: the default class
 inline constexpr std::size_t kMostPods = 4000;                     // pods with their own limits
 
-// Bytes per second; 0: none.
+// Bytes per second; 0: not set.
 struct Share {
   bool is_on = false;
   std::int64_t request = 0, limit = 0;
@@ -35,7 +35,7 @@ struct Network {
   bool shares() const { return total > 0 && (ls.is_on || be.is_on); }
 };
 
-// Reads a NodeSLO; an empty one gives no class a share.
+// Reads a NodeSLO; an empty NodeSLO gives no class a share.
 Result<Network> parse_network(std::string_view node_slo);
 
 struct PodFacts {

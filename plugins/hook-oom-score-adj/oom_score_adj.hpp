@@ -9,9 +9,9 @@
 
 namespace koord::oom_score {
 
-inline constexpr std::string_view kAnnotation = "koordinator.sh/oom-score-adj";  // for all containers
+inline constexpr std::string_view kAnnotation = "koordinator.sh/oom-score-adj";  // value for all containers
 inline constexpr std::string_view kSpecAnnotation =
-    "koordinator.sh/oom-score-adj-spec";  // by container; takes precedence
+    "koordinator.sh/oom-score-adj-spec";  // values for single containers; takes precedence
 
 struct Annotations {
   std::optional<std::string_view> all, spec;  // nullopt: missing

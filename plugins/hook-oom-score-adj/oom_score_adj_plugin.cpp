@@ -36,7 +36,7 @@ class OomScoreAdj final : public koord::plugin::RuntimeHook {
  private:
   static constexpr std::size_t kMostKept = 256;
 
-  // Logs each problem once. After kMostKept other problems it is logged again.
+  // Logs each problem once. When kMostKept problems are kept, all are forgotten, so a problem may be logged again.
   void report(const std::string& problem) {
     std::lock_guard lock(mutex_);
     if (reported_.size() >= kMostKept) reported_.clear();

@@ -23,8 +23,8 @@ struct DeviceNode {
   bool operator==(const DeviceNode&) const = default;
 };
 
-// Reads the node of the connection manager, and those of the functions at the addresses, from sysfs. Fails if one of
-// them is missing.
+// Reads from sysfs the node of the connection manager and the nodes of the functions at the addresses. Fails if one of
+// these nodes is missing.
 Result<std::vector<DeviceNode>> find_nodes(const std::string& sys, const std::vector<std::string>& addresses);
 
 // Returns the field of a hook's response for a device node, and its value. Pure.

@@ -27,8 +27,8 @@ class Resctrl final : public koord::plugin::RuntimeHook {
                          str(is_mounted ? roots_.resctrl : koord::node::why_no_resctrl(roots_).message()));
   }
 
-  // May run on several threads. Answers only for new containers. For existing ones qos-resctrl sets the group, and
-  // removes it when CLOSIDs are scarce, which a stored answer of this hook would not do.
+  // May run on several threads. Answers only for new containers. For existing containers qos-resctrl sets the group,
+  // and removes it when CLOSIDs are scarce. A stored answer of this hook would keep it.
   void handle(const koord_hook_request& request, const koord_hook_response& response) override {
     if (view(request.cri_json).empty()) return;
     const koord_pod& pod = *request.pod;

@@ -22,7 +22,7 @@ struct Target {
   std::string pod_uid = {};
 };
 
-// Merges the entries about one device: the strictest value of each limit counts.
+// Merges the entries about one device. The strictest value of each limit counts.
 struct DeviceConfig {
   std::string titles;
   IoConfig io;
@@ -42,7 +42,7 @@ void merge(const IoConfig& from, IoConfig& into) {
   tighten(into.weight_percent, from.weight_percent);
 }
 
-using DeviceConfigs = std::map<std::string, DeviceConfig>;  // by device number
+using DeviceConfigs = std::map<std::string, DeviceConfig>;  // key: device number
 
 // Returns the configuration by device. A block without a device is reported; other blocks are used.
 DeviceConfigs devices_of(const std::vector<slo::Block>& blocks, const Target& target, const Known& known,

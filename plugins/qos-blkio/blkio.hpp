@@ -15,14 +15,15 @@ namespace koord::blkio {
 
 struct LimitedPod {
   std::string uid, name, cgroup_dir;  // name: "namespace/name"
-  std::vector<slo::Block> blocks;     // from its annotation
+  std::vector<slo::Block> blocks;     // blocks of its annotation
 };
 
-// All pointers are borrowed for the call.
+// All pointers are borrowed during the call.
 struct Inputs {
   const slo::ResourceQos* strategy = nullptr;  // null: not configured
   const Known* known = nullptr;
-  std::vector<std::string> best_effort_dirs, burstable_dirs;  // the kubelet's cgroups of such pods; usually one
+  std::vector<std::string> best_effort_dirs, burstable_dirs;  // the kubelet's cgroups of pods of these classes; usually
+                                                              // one
   std::vector<LimitedPod> pods;
   std::set<std::string, std::less<>> missing_knobs;  // knobs that this node lacks, according to earlier results
 };

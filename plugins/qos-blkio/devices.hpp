@@ -20,8 +20,8 @@ struct Known {
 };
 
 // Returns the device number of the disk. `pod_uid`: the pod that has the block in its annotation; empty for the
-// NodeSLO. Limits apply to whole disks, so a partition, a volume or a volume group stands for the disk below it. An
-// error is a text for operators.
+// NodeSLO. Limits apply to whole disks, so a partition, a volume or a volume group stands for the disk below it. The
+// text of an error is for operators.
 Result<std::string> number_of(const slo::Block& block, std::string_view pod_uid, const Known& known);
 
 // Returns a text like "device '/dev/vdb'", "volume group 'data'" or "volume 'cache'".

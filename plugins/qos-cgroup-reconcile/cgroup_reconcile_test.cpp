@@ -89,7 +89,8 @@ TEST_CASE("memory.high follows the container's usage and its stalls") {
 
 TEST_CASE("a pod that is known only by its cgroup has no memory.high: its limit is unknown and not the node's memory") {
   CgroupReconcileFixture fixture(R"({"enable":true,"throttlingPercent":50,"priority":3})");
-  std::vector<state::Pod> found = fixture.host.hub().current()->pods;  // as the state source "cgroup" reports them
+  std::vector<state::Pod> found = fixture.host.hub().current()->pods;  // the pods in the form in which the state source
+                                                                       // "cgroup" reports them
   found[0].name = found[0].uid;
   found[0].namespace_.clear();
   found[0].resources.clear();

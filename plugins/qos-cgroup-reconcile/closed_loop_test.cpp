@@ -17,7 +17,7 @@ constexpr double kMi = 1024.0 * 1024;
 constexpr std::int64_t kTarget = 800LL << 20;
 constexpr double kHour = 3600;
 
-// One container that shall get a memory.high of 800 MiB, evaluated once a second like in the plugin.
+// One container with a target of 800 MiB for memory.high, evaluated once a second like in the plugin.
 struct Loop {
   explicit Loop(Workload workload) {
     plant.add("container");

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLeastStep = 1 << 20, kMostStep = 256 << 20;
-constexpr std::int64_t kStepShare = 20;  // a twentieth of the usage
+constexpr std::int64_t kStepShare = 20;  // divisor: a step is a twentieth of the usage
 constexpr int kMostRaises = 3;
 constexpr std::chrono::nanoseconds kLongestCalm = 1h;
 
@@ -24,7 +24,7 @@ std::optional<std::int64_t> HighGuard::next(const HighAim& aim, const HighReadin
                                             const GuardSettings& settings) {
   if (!high_ && reading.usage) begin(aim, reading, now);
   if (!high_) return std::nullopt;
-  if (*high_ < aim.target) high_ = aim.target;  // a higher target is followed at once, because raising is always safe
+  if (*high_ < aim.target) high_ = aim.target;  // a higher target is used immediately, because raising is always safe
   if (reading.usage && is_due(now)) adjust(aim, reading, now, settings);
   if (*high_ == aim.target) arrive(now, settings);
   return *high_ == kNoLimit ? kNoLimit : *high_ / aim.page_size * aim.page_size;
@@ -48,7 +48,7 @@ void HighGuard::adjust(const HighAim& aim, const HighReading& reading, Nanosecon
     calm_since_.reset();
   else if (!calm_since_)
     calm_since_ = before.at;
-  // Stalls while the usage is far below memory.high have another cause.
+  // Stalls while the usage is far below memory.high have a different cause.
   const bool is_choked =
       stalled_percent_ && *stalled_percent_ > settings.pressure_percent && usage >= *high_ - step_of(usage);
   if (is_choked && *high_ != kNoLimit)
@@ -62,7 +62,7 @@ void HighGuard::raise(const HighAim& aim, std::int64_t usage, const GuardSetting
   const std::int64_t base = std::max(*high_, usage);
   const std::int64_t raised = base > kNoLimit - room ? kNoLimit : base + room;
   ++raises_;
-  // At its limit the container is reclaimed from instead of throttled, so memory.high has no effect any more.
+  // At the container's limit the kernel reclaims memory instead of throttling, so memory.high has no effect any more.
   const bool is_useless = raises_ > kMostRaises || (aim.limit && raised >= *aim.limit);
   high_ = is_useless ? kNoLimit : raised;
   state_ = is_useless ? State::released : State::raised;

@@ -21,7 +21,7 @@ namespace koord::cgroup_reconcile {
 
 struct GuardSettings {
   double pressure_percent = 10;   // maximum share of the time
-  std::chrono::seconds calm{60};  // before memory.high is lowered again after a raise
+  std::chrono::seconds calm{60};  // time before memory.high is lowered again after a raise
 };
 
 // Readings of the container. nullopt: unknown, which counts neither as calm nor as pressure.
@@ -41,7 +41,7 @@ class HighGuard {
   using Nanoseconds = std::chrono::nanoseconds;
   enum class State { descending, at_target, raised, released };
 
-  // Returns the next memory.high; nullopt: nothing is known about the container yet. INT64_MAX: reverted, no limit.
+  // Returns the next memory.high. nullopt: nothing is known about the container yet. INT64_MAX: reverted, no limit.
   std::optional<std::int64_t> next(const HighAim& aim, const HighReading& reading, Nanoseconds now,
                                    const GuardSettings& settings);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HighIntents: memory.high of all containers that get one, each with a HighGuard and its open files. On the instance's
-// strand.
+// HighIntents: the intents for memory.high. Each container that gets a memory.high has a HighGuard and open files. On
+// the instance's strand.
 #pragma once
 
 #include <map>
@@ -45,7 +45,7 @@ class HighIntents {
 
   const koord_host* host_ = nullptr;
   const koord_svc_cgroup* cgroup_ = nullptr;
-  std::map<std::string, Watched> watched_;  // by cgroup
+  std::map<std::string, Watched> watched_;  // key: cgroup
   strategy::Intents intents_;
 };
 

@@ -20,10 +20,10 @@ struct PlainKnob {
   std::string_view knob, field;
   slo::Number MemoryQos::*value;
   std::int64_t neutral;  // the kernel's default
-  bool of_class;         // also set on the directory of the class's pods
+  bool of_class;         // whether it is set on the directory of the class's pods, too
 };
-// memory.oom.group is not set for classes: if the whole node is out of memory, the kernel kills everything in the
-// outermost cgroup that has it, which would be all pods of the class.
+// memory.oom.group is not set for classes, because if the whole node is out of memory, the kernel kills everything in
+// the outermost cgroup that has it, which would be all pods of the class.
 constexpr PlainKnob kPlainKnobs[] = {
     {"memory.wmark_ratio", "wmarkRatio", &MemoryQos::wmark_ratio, 0, false},
     {"memory.wmark_scale_factor", "wmarkScalePermill", &MemoryQos::wmark_scale_permill, 50, false},
@@ -37,7 +37,7 @@ struct Protection {
   std::int64_t min = 0, low = 0;
 };
 
-// The kernel accepts any pair, but a low below min would mislead readers.
+// The kernel accepts any pair, but a memory.low below memory.min would mislead people who read the files.
 Protection protection_of(const MemoryQos& values, std::int64_t request) {
   Protection protection{share_of(request, values.min_limit_percent.value_or(0)),
                         share_of(request, values.low_limit_percent.value_or(0))};
@@ -161,7 +161,7 @@ class Planner {
   // The source of a value, for reasons and inputs.
   struct Origin {
     std::string_view section;
-    bool own = false;  // from the pod's annotation
+    bool own = false;  // whether the values come from the pod's annotation
     std::string text(std::string_view field) const {
       return own ? std::string(slo::kMemoryQosAnnotation) + " of the pod"
                  : std::string(section) + ".memoryQOS." + std::string(field);
@@ -189,7 +189,7 @@ class Planner {
     if (of_directory != KOORD_QOS_NONE) directories_.emplace(std::string(parent_of(pod.cgroup_dir)), of_directory);
   }
 
-  // Adds the protection to the directories above. A cgroup's protection only counts as far as all its ancestors are
+  // Adds the protection to the ancestor directories. A cgroup's protection only counts as far as all its ancestors are
   // protected.
   void add_above(const PodInput& pod, const Protection& protection) {
     if (protection.min == 0 && protection.low == 0) return;

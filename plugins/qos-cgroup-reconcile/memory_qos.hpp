@@ -36,8 +36,8 @@ struct Inputs {
   std::vector<PodInput> pods;               // pods that have not ended
   std::optional<std::int64_t> allocatable;  // the node's memory for pods, bytes
   std::int64_t page_size = 4096;
-  std::set<std::string, std::less<>> missing_knobs;  // knobs that this node lacks: nothing is planned for them
-  std::size_t most_intents = 10'000;                 // maximum size of a plan, including those for `highs`
+  std::set<std::string, std::less<>> missing_knobs;  // knobs that this node lacks; no intents are planned for them
+  std::size_t most_intents = 10'000;                 // maximum number of intents, `highs` included
 };
 
 // The final memory.high of a container. HighGuard decides the way to it.
@@ -56,8 +56,8 @@ struct Plan {
   std::size_t left_out = 0;  // intents beyond `most_intents`; also reported in `problems`
 };
 
-// Plans all intents. First the cgroups of the classes, then those of SYSTEM, LSE and LSR pods, of LS pods and pods
-// without a class, and of BE pods; each pod before its containers. Beyond `most_intents` the last ones are left out.
+// Plans all intents. The order of cgroups is: the classes, SYSTEM, LSE and LSR pods, LS pods and pods without a class,
+// BE pods; each pod before its containers. If there are more than `most_intents` intents, the last ones are left out.
 // Values that equal the kernel's default (protection 0, priority 0, …) are not proposed, unless the pod's annotation
 // sets them. The host reverts knobs that are not proposed any more.
 Plan plan(const slo::ResourceQos& strategy, const Inputs& inputs);

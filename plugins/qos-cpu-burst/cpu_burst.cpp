@@ -41,8 +41,8 @@ std::int64_t burst_us(const slo::CpuBurst& settings, std::int64_t limit_milli, b
   return std::min(whole, above_quota ? kMostQuotaUs : quota_of(limit_milli, kPeriodUs));
 }
 
-// Returns how many cores a change of the factor adds to the usage. A raise is used at once; a reduction only removes
-// what was used.
+// Returns how many cores a change of the factor adds to the usage. A raise counts in full; a reduction only removes the
+// part that was used.
 double effect(const Container& container, double from, double to) {
   const double before = container.limit_cores() * from, after = container.limit_cores() * to;
   if (after >= before) return after - before;
@@ -207,7 +207,7 @@ void CpuBurst::propose_bursts(const Pod& pod, Intents& intents) const {
 
 void CpuBurst::propose_quotas(const std::vector<Step>& steps, const Pool& pool, PoolState state, Intents& intents) {
   const std::string about_pool = pool_in_words(pool, state);
-  std::map<const Pod*, double> added;  // in cores above the limits
+  std::map<const Pod*, double> added;  // cores above the limits
   for (const Step& step : steps) {
     if (step.to <= 1) continue;
     added[step.pod] += (step.to - 1) * step.container->limit_cores();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CpuBurst: decides which containers may burst, and how far. Static burst lets a container save unused quota for a
 // short time (cpu.max.burst). Quota burst raises the quota of a throttled container while the shared pool has room, and
-// lowers it otherwise: it proposes a factor on the limits of the container and its pod. It uses only its own factors
-// and the limits of the spec, never a value of a cgroup, so each session begins at the factor 1. Pure: it reads no
-// files and no clock. [one thread]
+// lowers it otherwise. For this it proposes a factor on the limits of the container and its pod. It uses only its own
+// factors and the limits of the spec, never a value of a cgroup, so each session begins at the factor 1. Pure: it reads
+// no files and no clock. [one thread]
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Container {
   std::optional<double> usage_cores;
 
   double limit_cores() const { return static_cast<double>(limit_milli) / 1000; }
-  // Returns its id, or its cgroup if it has none (a pod from a file).
+  // Returns its id, or its cgroup if it has no id (a pod from a file).
   const std::string& key() const { return id.empty() ? cgroup_dir : id; }
 };
 
@@ -66,9 +66,9 @@ class CpuBurst {
   // Mainline kernels refuse a burst above the quota; with `may` it is proposed nevertheless.
   void set_burst_above_quota(bool may) { burst_above_quota_ = may; }
 
-  // Reports whether the last factor for this container's cgroup is in effect. A factor that is not (in shadow mode, or
-  // replaced by another plugin's value) raises no quota, and the next step begins at 1 again. A cap does not replace a
-  // factor.
+  // Reports whether the last factor for this container's cgroup is in effect. A factor that is not in effect (in shadow
+  // mode, or replaced by a different plugin's value) raises no quota, and the next step begins at 1 again. A cap does
+  // not replace a factor.
   void applied(std::string_view cgroup_dir, bool holds);
 
   // Returns all proposals: bursts() and quotas(). The host reverts knobs that are not proposed any more.
@@ -115,9 +115,9 @@ class CpuBurst {
 
   UnaveragedChanges changes_;
   bool burst_above_quota_ = false;
-  std::map<std::string, Limiter, std::less<>> limiters_;        // by Container::key()
-  std::map<std::string, Raised, std::less<>> raised_;           // by Container::key()
-  std::map<std::string, std::uint64_t, std::less<>> noted_ns_;  // by Container::key(): when it was last listed
+  std::map<std::string, Limiter, std::less<>> limiters_;        // key: Container::key()
+  std::map<std::string, Raised, std::less<>> raised_;           // key: Container::key()
+  std::map<std::string, std::uint64_t, std::less<>> noted_ns_;  // key: Container::key(); value: when it was last listed
   std::vector<HeldBack> held_back_;
 };
 

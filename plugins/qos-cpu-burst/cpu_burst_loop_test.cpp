@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied. With
-// KOORD_PLOTS=1, writes plots to test/plots/ in the build directory.
+// Runs the strategy in a loop with a model of a node. The strategy is evaluated each second, and its proposals are
+// applied. With KOORD_PLOTS=1, writes plots to test/plots/ in the build directory.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -90,7 +90,7 @@ class Loop {
     return {dir, dir, settings_, 2000, {web}};
   }
 
-  // Does what the host does: a quota is its limit times the factor, or the limit without a factor.
+  // Does what the host does. A quota is its limit times the factor, or the limit if no factor is proposed.
   void apply(const koord::strategy::Intents& intents) {
     std::map<std::string, double> scales;
     for (const Intent& intent : intents)

@@ -141,7 +141,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     }
   }
 
-  // Returns the pool's usage over the window. The usage of pods without a sample is not subtracted: the pool then looks
+  // Returns the pool's usage over the window. The usage of pods without a sample is not subtracted. So the pool looks
   // busier, and fewer containers burst.
   std::optional<Pool> pool(const Snapshot& snapshot, std::uint64_t now_ns) {
     const double cores = koord::cpu_burst::cores_of(snapshot.topology());
@@ -195,7 +195,7 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
     return points;
   }
 
-  // Records an event of the container for `koordctl why`: why its quota was not raised.
+  // Records an event of the container for `koordctl why`. The event has the reason why the quota was not raised.
   void record(const HeldBack& container) {
     constexpr std::string_view kNotRaised = "CPU quota not raised";
     if (audit_ == nullptr) return log(KOORD_LOG_INFO, std::string(kNotRaised) + ": " + container.why);
@@ -221,8 +221,8 @@ class CpuBurstStrategy final : public koord::plugin::QosStrategy {
   };
   std::optional<Versions> followed_;
   koord::strategy::SloOfNode node_slo_;
-  const koord::slo::CpuBurst* slo_ = nullptr;  // of node_slo_
-  koord::cpu_burst::Snapshot of_snapshot_;     // the pods are in situation_
+  const koord::slo::CpuBurst* slo_ = nullptr;  // a part of node_slo_
+  koord::cpu_burst::Snapshot of_snapshot_;     // last result of snapshot_of(); its pods are in situation_
   Situation situation_;
   Intents bursts_;
   std::vector<koord_point> burst_points_;

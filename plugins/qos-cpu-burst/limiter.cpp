@@ -6,7 +6,7 @@
 namespace koord::cpu_burst {
 namespace {
 
-constexpr double kTakesFrom = 100, kGivesBelow = 60;  // in percent of the limit
+constexpr double kTakesFrom = 100, kGivesBelow = 60;  // percent of the limit
 constexpr double kSecondNs = 1e9;
 
 }  // namespace

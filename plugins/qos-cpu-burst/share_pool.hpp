@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load of the CPUs that pods share: all CPUs of the node except those reserved for LSE and LSR pods, and their usage
-// without that of best-effort pods, which yield. Pure.
+// Load of the CPUs that pods share: all CPUs of the node except the CPUs reserved for LSE and LSR pods, and their usage
+// without the usage of best-effort pods, which yield. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ const char* name_of(PoolState state);
 // In cores.
 struct Pool {
   double total = 0, used = 0;
-  double threshold_percent = 0;  // overloaded from here on; cooling from 90 % of it
+  double threshold_percent = 0;  // the pool is overloaded from this usage on, and cooling from 90 % of it
 
   double ratio() const;  // 1 if no CPUs are shared
   // Returns how much more may be used before the pool is cooling; never less than 0.
@@ -24,7 +24,7 @@ struct Pool {
 
 PoolState state_of(const Pool& pool);
 
-// Changes of the usage within a window, as far as the window's average does not show them yet.
+// The part of the usage's changes that the average over a window does not show yet.
 class UnaveragedChanges {
  public:
   explicit UnaveragedChanges(std::uint64_t window_ns) : window_ns_(window_ns) {}

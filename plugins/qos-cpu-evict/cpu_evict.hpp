@@ -41,7 +41,7 @@ struct Satisfaction {
 // `limit`: 0 or less: unknown.
 std::int64_t release(const BestEffort& pods, const Satisfaction& satisfaction);
 
-// The decision points into the pods of the situation.
+// The decision has pointers to the pods of the situation.
 Decision decide(const Situation& situation, const NodeUsage& node_usage);
 
 }  // namespace koord::cpu_evict

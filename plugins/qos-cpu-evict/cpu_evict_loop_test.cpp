@@ -27,7 +27,7 @@ struct Batch : EvictingNode {
 }  // namespace
 
 TEST_CASE("a node that is short of CPU evicts enough to get below its lower threshold, and then nothing more") {
-  Batch node(kByUsage, step(2, 7, 120));  // from then on 17 of 16 cores are needed
+  Batch node(kByUsage, step(2, 7, 120));  // from 120 s on, 17 of 16 cores are needed
   node.run(3600);
   CHECK(node.evicted().size() == 6);  // six pods of 0.9 cores reduce 16 to below 11.2
   CHECK(node.evicted().front().first > 120);
@@ -66,7 +66,7 @@ TEST_CASE(
 
 TEST_CASE("best-effort pods that get too little of their request are evicted until the rest gets enough") {
   Batch node(kBySatisfaction, constant(2));
-  // From 60 s on, suppression leaves them three of the ten requested cores.
+  // From 60 s on, suppression leaves the batch pods three of the ten requested cores.
   node.measure = [&node](FakeSamples& samples, koord::test::Plant& plant) {
     const auto pods = static_cast<double>(node.pods());
     const double limit = plant.now() < 60 ? 10'000 : 3000;

@@ -10,8 +10,8 @@
 
 namespace koord::usage {
 
-// Returns the names of the best-effort applications in a NodeSLO's spec: those of the class BE with a cgroup below that
-// of the best-effort pods. Other applications are not affected by limits of best-effort pods.
+// Returns the names of the best-effort applications in a NodeSLO's spec: the applications of the class BE with a cgroup
+// below the cgroup of the best-effort pods. Other applications are not affected by limits of best-effort pods.
 Result<std::set<std::string>> parse_best_effort_applications(std::string_view node_slo);
 
 }  // namespace koord::usage

@@ -15,8 +15,8 @@ constexpr std::int64_t kPeriodUs = 100'000;
 constexpr std::int64_t kLeastQuotaUs = 2000;
 // Divisors of the node's CPUs: the largest increase in a round, and the smallest change that is written.
 constexpr std::int64_t kStepDivisor = 10, kIgnoredDivisor = 100;
-// Best-effort pods keep two CPUs, so two of their threads can run at once. A node with less than four CPUs has none to
-// spare.
+// Best-effort pods keep two CPUs, so two of their threads can run at the same time. A node with fewer than four CPUs
+// has no CPU to spare.
 constexpr std::size_t kLeastCpus = 2, kFewCpus = 4;
 
 std::int64_t rounded_up(std::int64_t amount, std::int64_t unit) { return (amount + unit - 1) / unit; }
@@ -85,8 +85,8 @@ std::size_t wanted_cpus(const Inputs& inputs, const Round& round, std::optional<
   const std::int64_t affordable = std::max<std::int64_t>(round.held_milli, 0);
   std::size_t wanted = std::max(static_cast<std::size_t>(rounded_up(affordable, 1000)), least);
   if (!before) return wanted;  // they have all CPUs, so there is no larger step
-  // A part of a CPU counts as one, but an increase needs at least half a CPU more. Otherwise the number would oscillate
-  // near whole numbers.
+  // A part of a CPU counts as a whole CPU, but an increase needs at least half a CPU more. Otherwise the number would
+  // oscillate near whole numbers.
   if (wanted > *before) wanted = std::max(static_cast<std::size_t>((affordable + 500) / 1000), *before);
   const auto step = static_cast<std::size_t>(rounded_up(static_cast<std::int64_t>(online), kStepDivisor));
   return std::min(wanted, *before + step);
@@ -103,8 +103,8 @@ void plan_cpuset(const Inputs& inputs, Memory& memory, Round& round) {
   if (picked.size() == inputs.pools.online.size()) return;  // they have all CPUs without an intent
   round.granted_milli = 1000 * static_cast<std::int64_t>(picked.size());
   const std::string why = reason(inputs, round, "the CPUs " + picked.list());
-  // On v1, only the innermost cgroups are changed: a cgroup that is created below a narrowed cgroup inherits its CPUs
-  // and would keep them forever.
+  // On v1, only the innermost cgroups are changed, because a cgroup that is created below a narrowed cgroup inherits
+  // its CPUs and would keep them forever.
   if (inputs.targets.cpus_of_parents) {
     propose_for_all(inputs, round, "cpuset.cpus", picked.list(), why);
     return;

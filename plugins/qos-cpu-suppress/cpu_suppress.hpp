@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the CPU that best-effort pods may use beside other pods, and the intents for it. The formulas are koordlet's
-// except where the README says otherwise. Pure: values in, intents out; the state between rounds is a value, too. Times
-// in nanoseconds of one clock. [any thread]
+// Computes how much CPU best-effort pods may use while other pods run, and the intents for it. The formulas are
+// koordlet's except where the README says otherwise. Pure: values in, intents out; the state between rounds is a value,
+// too. Times in nanoseconds of one clock. [any thread]
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ enum class Policy : std::uint8_t {
 // Cgroups of the best-effort pods.
 struct Targets {
   std::vector<std::string> classes;     // cgroups of the Kubernetes class BestEffort that contain pods; usually one
-  std::vector<std::string> pods;        // pods outside of those
+  std::vector<std::string> pods;        // pods outside of these cgroups
   std::vector<std::string> containers;  // containers of all these pods, except for sandboxes
   bool cpus_of_parents = false;         // cgroup v2: a cgroup has no CPUs that its parent lacks
-  std::vector<std::string> whole_pods;  // those of `pods` that run and have no cgroups of containers
+  std::vector<std::string> whole_pods;  // elements of `pods` that run and have no cgroups of containers
 
   bool empty() const { return containers.empty() && whole_pods.empty(); }
 };
@@ -37,8 +37,8 @@ struct Targets {
 struct Inputs {
   std::uint64_t now_ns = 0;
   Policy policy = Policy::cpuset;
-  std::int64_t threshold_percent = 65;      // in percent of the capacity: maximum for all pods together
-  std::optional<std::int64_t> min_percent;  // in percent of the capacity: minimum for best-effort pods
+  std::int64_t threshold_percent = 65;      // percent of the capacity; maximum for all pods together
+  std::optional<std::int64_t> min_percent;  // percent of the capacity; minimum for best-effort pods
   std::int64_t capacity_milli = 0;
   usage::Split use;  // cores
   Pools pools;
@@ -53,10 +53,10 @@ struct Settings {
 
 // State between rounds; default-constructed if nothing was proposed.
 struct Memory {
-  std::deque<std::pair<std::uint64_t, std::int64_t>>
-      budgets;                           // by time, of the last hold_ns; each is less than the later ones
-  std::optional<std::size_t> cpus;       // number of CPUs proposed
-  std::optional<std::int64_t> quota_us;  // the quota proposed
+  std::deque<std::pair<std::uint64_t, std::int64_t>> budgets;  // time and budget, of the last hold_ns; each budget is
+                                                               // less than the later ones
+  std::optional<std::size_t> cpus;                             // number of CPUs proposed
+  std::optional<std::int64_t> quota_us;                        // the quota proposed
 };
 
 struct Round {
@@ -67,7 +67,7 @@ struct Round {
   std::string problem;  // why an expected proposal is missing; empty: none is missing
 };
 
-// Returns capacity · threshold − usage of all but best-effort pods, and at least capacity · min.
+// Returns capacity · threshold − usage of everything except best-effort pods, and at least capacity · min.
 std::int64_t budget_milli(const Inputs& inputs);
 
 Round plan(const Inputs& inputs, const Settings& settings, Memory& memory);

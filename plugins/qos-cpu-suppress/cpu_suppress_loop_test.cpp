@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the strategy in a loop with a model of a node: it is evaluated each second, and its proposals are applied. With
-// KOORD_PLOTS=1, writes plots to test/plots/ in the build directory.
+// Runs the strategy in a loop with a model of a node. The strategy is evaluated each second, and its proposals are
+// applied. With KOORD_PLOTS=1, writes plots to test/plots/ in the build directory.
 #include <doctest/doctest.h>
 
 #include "plugins/qos-cpu-suppress/cpu_suppress.hpp"

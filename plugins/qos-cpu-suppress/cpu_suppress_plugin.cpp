@@ -58,7 +58,7 @@ class CpuSuppress final : public koord::plugin::QosStrategy {
     if (what & KOORD_ON_CONFIG) read_config();
   }
 
-  // If it throws, the intents stay until they expire: an unknown load is neither busy nor idle.
+  // If it throws, the intents stay until they expire, because an unknown load is neither busy nor idle.
   void evaluate(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     const Snapshot snapshot(host(), state_);
     for (const std::string& problem : slo_.follow(snapshot)) log(KOORD_LOG_WARN, "NodeSLO: " + problem);

@@ -261,7 +261,7 @@ TEST_CASE("CPUs that the scheduler gave an LSR pod are shared with best-effort p
   pod.annotations["scheduling.koordinator.sh/resource-status"] = R"({"cpuset":"0-3"})";
   fixture.pods.push_back(pod);
   fixture.publish();
-  // As many as it requests, but the scheduler gave them, not the kubelet.
+  // The container has as many CPUs as it requests, but the scheduler assigned them, not the kubelet.
   fixture.node.write("cgroup/kubepods/podlsr/main/cpuset.cpus", "0-3\n");
   const std::string value = fixture.value();
   CHECK(CpuSet::parse(value)->size() == 2);

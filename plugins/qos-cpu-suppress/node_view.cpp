@@ -163,8 +163,9 @@ void NodeView::follow_slo(const plugin::Snapshot& snapshot) {
   best_effort_applications_ = usage::parse_best_effort_applications(snapshot.node_slo()).value_or({});
 }
 
-// Reads CPUs that the kubelet assigned exclusively. Its CPU policy is unknown here: a container shows it by having
-// exactly as many CPUs as it requests, and not all. CPUs given by the scheduler are not the kubelet's.
+// Reads CPUs that the kubelet assigned exclusively. Its CPU policy is unknown here. A container with exactly as many
+// CPUs as it requests, and not all CPUs, shows that the kubelet assigned them. CPUs assigned by the scheduler do not
+// count.
 void NodeView::read_exclusive_cpus(std::uint64_t now_ns) {
   if (now_ns < exclusive_until_ns_) return;
   exclusive_until_ns_ = now_ns + kExclusivePeriodNs;
@@ -189,8 +190,8 @@ CpuSet NodeView::cpus_of(const std::string& cgroup_dir) const {
   }
 }
 
-// Returns whether the v2 tree has the cpuset controller. On a hybrid node it may be in either tree; it is in v1 if that
-// has a cpuset hierarchy.
+// Returns whether the v2 tree has the cpuset controller. On a hybrid node it may be in either tree; it is in the v1
+// tree if that tree has a cpuset hierarchy.
 bool NodeView::is_unified() const {
   try {
     std::string text = files_.read(KOORD_ROOT_CGROUP, "cgroup.controllers");
@@ -209,7 +210,7 @@ usage::Split NodeView::use(std::uint64_t now_ns, std::uint64_t max_age_ns) {
   if (!node) throw Failure(KOORD_E_AGAIN, "node_cpu_usage is not measured, or not lately");
   parts.node = *node;
   parts.reserved = reserved_cores_;
-  // A pod that is not known counts as not best-effort.
+  // An unknown pod counts as not best-effort.
   for (const usage::Newest& sample : newest_.of("pod_cpu_usage")) {
     const auto pod = best_effort_.find(sample.subject);
     parts.pods.push_back({sample.value, pod != best_effort_.end() && pod->second});

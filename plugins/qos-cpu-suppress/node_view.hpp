@@ -51,11 +51,11 @@ class NodeView {
   CpuSet lsr_cpus_, given_cpus_;  // assigned by the scheduler: to LSR pods, to any pod
   std::int64_t capacity_milli_ = 0;
   double reserved_cores_ = 0;
-  std::unordered_map<std::uint64_t, bool> best_effort_;  // by a pod's handle
+  std::unordered_map<std::uint64_t, bool> best_effort_;  // key: a pod's handle
   bool pods_run_ = false;
   Targets targets_;
   std::vector<WholeCpus> whole_cpus_;
-  CpuSet exclusive_cpus_;  // of those
+  CpuSet exclusive_cpus_;  // CPUs of these containers that the kubelet assigned
   std::uint64_t exclusive_until_ns_ = 0;
   std::set<std::string> best_effort_applications_;
 };

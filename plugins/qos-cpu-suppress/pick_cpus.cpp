@@ -39,7 +39,8 @@ class Walk {
   }
 
  private:
-  // Takes `size` adjacent CPUs that fit from one bucket after another, until fewer are needed or no bucket has any.
+  // Takes `size` adjacent CPUs that fit from one bucket after the other, until fewer CPUs are needed or no bucket has
+  // any.
   template <class Fits>
   void go_round(std::size_t size, const Fits& fits) {
     for (std::size_t in_vain = 0; need_ >= size && in_vain < buckets_.size(); at_ = (at_ + 1) % buckets_.size())

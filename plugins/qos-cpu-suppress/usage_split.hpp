@@ -28,8 +28,8 @@ struct Split {
   double others() const { return pods + applications + system; }
 };
 
-// Splits the usage. The parts are not measured at the same moment: if their sum exceeds the node's usage, the system's
-// part is 0.
+// Splits the usage. The parts are not measured at the same moment, so their sum may exceed the node's usage. In that
+// case the system's part is 0.
 Split split(const Parts& parts);
 
 // Returns the larger of the kubelet's reservation (capacity − allocatable) and `reservation`. An unknown value counts

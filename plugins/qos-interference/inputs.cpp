@@ -16,7 +16,7 @@ namespace {
 using plugin::Strided;
 using plugin::view;
 
-// Returns the largest request of all tiers: a batch pod has its request only in the tier batch.
+// Returns the largest request of all tiers, because a batch pod has its request only in the tier batch.
 double largest_of(const eviction::Requests& requests) {
   return static_cast<double>(std::max({requests.native, requests.mid, requests.batch}));
 }
@@ -53,7 +53,7 @@ bool counts(const koord_verdict& verdict, const Trusted& trusted) {
          (verdict.origin == KOORD_ORIGIN_OWN || trusted.contains(view(verdict.plugin)));
 }
 
-// Returns the value, or 0 if it is unknown: unknown values blame no pod.
+// Returns the value, or 0 if it is unknown, because unknown values blame no pod.
 double known(double figure) { return std::isfinite(figure) && figure > 0 ? figure : 0; }
 
 std::string statistic_of(const koord_verdict& verdict) {

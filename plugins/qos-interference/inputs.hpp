@@ -30,9 +30,9 @@ PodOfSubject pods_of_subjects(plugin::Strided<koord_pod> pods);
 // Third-party plugins that are trusted: their verdicts count.
 using Trusted = std::set<std::string, std::less<>>;
 
-// Returns the verdicts that count: others slow down a pod, the method is exact or estimated, and the source is one of
-// the node's own plugins or a trusted one. Suspects in the same pod are added up; suspects outside of pods are left
-// out.
+// Returns the verdicts that count. In these verdicts a pod is slowed down by others, the method is exact or estimated,
+// and the source is one of the node's own plugins or a trusted source. Suspects in the same pod are added up; suspects
+// outside of pods are left out.
 std::vector<Verdict> verdicts_of(plugin::Strided<koord_verdict> verdicts, const PodOfSubject& pods,
                                  const Trusted& trusted);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intents for a ladder's restraints: caps, each with the verdict behind it. Pure. [any thread]
+// Intents for a ladder's restraints: caps, each with the verdict that is its reason. Pure. [any thread]
 #pragma once
 
 #include <set>
@@ -10,7 +10,7 @@
 
 namespace koord::mitigation {
 
-// Returns the intents, without those for knobs that the kernel lacks.
+// Returns the intents. Intents for knobs that the kernel lacks are left out.
 strategy::Intents intents_of(const std::vector<Restraint>& restraints,
                              const std::set<std::string, std::less<>>& missing_knobs);
 

@@ -98,7 +98,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
   void on_applied(Strided<koord_intent_result> results) override {
     missing_.learn(results, now_ns_);
     for (const koord_intent_result& result : results) {
-      // KOORD_E_AGAIN: a stricter cap of another plugin holds.
+      // KOORD_E_AGAIN: a stricter cap of a different plugin holds.
       const bool is_in_effect = result.status == KOORD_OK || result.status == KOORD_E_AGAIN;
       ladder_.applied(koord::plugin::view(result.cgroup_dir), koord::plugin::view(result.knob), is_in_effect);
     }
@@ -187,7 +187,7 @@ class InterferenceMitigation final : public koord::plugin::QosStrategy {
            text[0] == '1';
   }
 
-  // Requests an eviction. Returns false if the host refused; the host has reported the reason then.
+  // Requests an eviction. Returns false if the host refused. In that case the host has reported the reason.
   bool request(const Eviction& eviction) const {
     koord::plugin::Eviction wanted;
     wanted.pods = {eviction.pod};

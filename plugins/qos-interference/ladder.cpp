@@ -110,7 +110,7 @@ void Ladder::applied(std::string_view cgroup_dir, std::string_view knob, bool is
   }
 }
 
-// Returns for each pod and resource the verdict that blames the pod most.
+// Returns for each pod and resource the verdict in which the pod caused the longest waits.
 Ladder::Blames Ladder::blames_of(const Situation& situation) const {
   Blames blames;
   for (const Verdict& verdict : situation.verdicts) {
@@ -158,8 +158,8 @@ bool Ladder::is_used_up(const Suspect& suspect, const Verdict& verdict) const {
   return state.restraint.step == Step::evict || next_step(state, pod, state.restraint.cause.victim) == Step::none;
 }
 
-// Raises limits to the pod's request. Drops steps without effect: the kernel lacks the knob, or the request has grown
-// to the pod's former usage. Returns whether the state can be removed.
+// Raises limits to the pod's request. Drops steps without effect, because the kernel lacks the knob, or the request has
+// grown to the pod's former usage. Returns whether the state can be removed.
 bool Ladder::trim(State& state, Decision& decision) const {
   Restraint& restraint = state.restraint;
   const Pod& pod = *pod_of(restraint.pod);
@@ -230,7 +230,7 @@ void Ladder::begin(const Key& key, const Blame& blame, Decision& decision) {
 // Restores a step if a verdict blames the pod after a step back.
 bool Ladder::restore(State& state, const Pod& pod, const Blame& blame, Decision& decision) {
   if (state.probed_from <= state.restraint.step) return false;
-  if (blame.verdict->to_ns <= state.changed_ns) return true;  // the finding is from before the step back
+  if (blame.verdict->to_ns <= state.changed_ns) return true;  // the finding is older than the step back
   if (state.restraint.step == Step::none && !has_budget(pod, decision)) return true;
   const Step step = std::exchange(state.probed_from, Step::none);
   ++state.returns;
@@ -255,7 +255,7 @@ void Ladder::climb(State& state, const Pod& pod, const Blame& blame, Decision& d
     take_step(state, pod, next, blame, decision);
 }
 
-// Evicts at most one pod of the node in the duration of a step, because its end may be enough.
+// Evicts at most one pod of the node in the duration of a step, because the end of one pod may be enough.
 void Ladder::evict(State& state, const Blame& blame, Decision& decision) {
   const std::uint64_t now = situation_->now_ns;
   if (evicted_ns_ && now - *evicted_ns_ < rules_.step_ns) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ladder: decides how far each pod is restrained that slows down a pod of a higher class. While a verdict blames the
+// Ladder: decides how far a pod is restrained if it slows down a pod of a higher class. While a verdict blames the
 // pod, it takes a step up, but at most one per step interval. When no verdict blames it any more, the steps are
 // withdrawn in reverse order. If the pod still wants its former usage, a step back is a probe: if a verdict follows,
-// the step is restored at once, and the next probe waits twice as long. Pure: no clock, no files. [one thread]
+// the step is restored immediately, and the next probe waits twice as long. Pure: no clock, no files. [one thread]
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,8 @@ struct Pod {
 
 struct Rules {
   std::uint64_t step_ns = 60'000'000'000;    // minimum time between two steps of a pod
-  std::uint64_t probe_ns = 600'000'000'000;  // time before a step back of a pod that still wants its former usage
+  std::uint64_t probe_ns = 600'000'000'000;  // time before a step is undone although the pod still wants its former
+                                             // usage; doubles after each restored step
   double least_share = 0.2;                  // minimum share of the victim's waits to be restrained for
   std::size_t most_pods = 5;                 // maximum number of restrained pods
   bool evicts = true;
@@ -62,7 +63,7 @@ struct Situation {
   std::set<std::string, std::less<>> missing_knobs;  // knobs that this kernel lacks
 };
 
-// The verdict behind a step, as of the time of the step.
+// The verdict that caused a step, with its values at the time of the step.
 struct Cause {
   std::uint64_t verdict = 0, victim = 0;
   std::string source, victim_name, method, statistic, unit;
@@ -74,7 +75,7 @@ struct Restraint {
   std::string name, cgroup_dir;
   Resource resource = Resource::cpu;
   Step step = Step::none;
-  bool has_weight = false;            // the step `weight` is also in effect
+  bool has_weight = false;            // whether the step `weight` is in effect, too
   std::optional<double> high, limit;  // bytes of the step `weight` of memory; CPUs or bytes of the step `cap`
   double used = 0;                    // usage before the first step
   Cause cause;
@@ -108,7 +109,7 @@ class Ladder {
   void set_rules(Rules rules) { rules_ = std::move(rules); }
 
   Decision decide(const Situation& situation);
-  // Returns whether no pod is restrained or tracked. Without verdicts, decide() returns nothing then.
+  // Returns whether no pod is restrained or tracked. If so, decide() returns nothing while there are no verdicts.
   bool is_empty() const { return states_.empty(); }
   // Returns whether a pod is restrained or tracked.
   bool knows(std::uint64_t pod) const;
@@ -118,7 +119,7 @@ class Ladder {
   void applied(std::string_view cgroup_dir, std::string_view knob, bool is_in_effect);
 
   // Reports that the host refused an eviction of this decision. The pod returns to its cap, in the ladder and in the
-  // decision, and another pod may be evicted.
+  // decision, and a different pod may be evicted.
   void refused(const Eviction& eviction, Decision& decision);
 
  private:
@@ -129,8 +130,8 @@ class Ladder {
     Sums mark;  // sums of the verdict when the last step was taken
     std::uint64_t changed_ns = 0, blamed_ns = 0;
     std::uint64_t found_ns = 0;                    // Verdict::to_ns when the last step was taken
-    Step probed_from = Step::none;                 // above `step`: a step back that a verdict would undo
-    unsigned returns = 0;                          // how often a step back was undone
+    Step probed_from = Step::none;                 // above `step`: this step was undone, and a verdict would restore it
+    unsigned returns = 0;                          // how often a step was restored
     bool is_refused = false;                       // its eviction was refused
     std::set<std::string, std::less<>> in_effect;  // knobs in effect
   };

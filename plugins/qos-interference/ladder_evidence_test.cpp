@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the ladder's evidence: a step needs recent findings from after the previous step.
+// Tests of the ladder's evidence: a step needs findings that are newer than the previous step.
 #include <doctest/doctest.h>
 
 #include "plugins/qos-interference/ladder_fixture.hpp"
@@ -67,7 +67,7 @@ TEST_CASE_FIXTURE(EvidenceFixture,
   at(kEtl).cpus = 0.1;
   // One minute until the recent windows do not include it, and two minutes for the two steps.
   const Decision now = after_windows(200, {{kOther, 0.03}});
-  CHECK(situation.verdicts[0].suspects[0].share > 0.3);  // over all its windows
+  CHECK(situation.verdicts[0].suspects[0].share > 0.3);  // the share over all its windows
   CHECK(now.restraints.empty());
   SUBCASE("and is not restrained again") {
     for (int minute = 0; minute < 30; ++minute) CHECK(after_windows(60, {{kOther, 0.03}}).restraints.empty());

@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t kVictim = 1;
 constexpr double kLimit = 0.010;  // limit of the rule, seconds per second
 
-// A pod beside the service. While it runs, the service waits `harm` seconds for each of its CPU seconds; at the minimum
-// weight, the fraction `at_least_weight` of that.
+// A pod that runs at the same time as the service. While it runs, the service waits `harm` seconds for each of its CPU
+// seconds; at the minimum weight, the fraction `at_least_weight` of these seconds.
 struct Neighbour {
   std::string name;
   Rank rank = Rank::batch;
@@ -86,8 +86,8 @@ class Loop {
       recording_.note(neighbours_[i].name, t_, static_cast<double>(restraints_[i].step));
   }
 
-  // Judges as core/analysis does: three of five windows confirm a verdict, and it is cleared ten seconds after the last
-  // one. The values are averages over the windows with a finding.
+  // Judges as core/analysis does. Three of five windows confirm a verdict, and it is cleared ten seconds after the last
+  // window with a finding. The values are averages over the windows with a finding.
   void judge(const std::vector<double>& waited, double all) {
     const bool is_over = all >= kLimit;
     over_.push_back(is_over);
@@ -211,6 +211,6 @@ TEST_CASE("bursts of a hog do not make the ladder oscillate: each probe waits lo
   Loop loop({{"etl", Rank::batch, bursts}});
   loop.run(4 * 3600);
   CHECK(koord::test::changes(koord::test::between(loop.recording().of("etl"), 0, 3600)) <= 12);
-  // In the end one release and one restored step in 32 minutes.
+  // At the end there is only one release and one restored step in 32 minutes.
   CHECK(koord::test::changes(koord::test::between(loop.recording().of("etl"), 3600, 4 * 3600)) <= 12);
 }

@@ -150,7 +150,7 @@ TEST_CASE_FIXTURE(LadderFixture, "a pod on a node without cpu.max is not evicted
     last = Step::none;
   }
   for (int minute = 0; minute < 30; ++minute) {
-    // Like MissingKnobs: the knob is known to be missing after an attempt, and tried again later.
+    // As with MissingKnobs, the knob is known to be missing after an attempt, and tried again later.
     Decision now = after(60);
     CHECK(now.evictions.empty());
     if (step_of(kEtl, now) == Step::cap) {

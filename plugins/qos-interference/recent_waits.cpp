@@ -7,8 +7,8 @@
 namespace koord::mitigation {
 namespace {
 
-// Returns all waits of the victim, in the unit of the suspects. Computed from the suspect with the largest share, which
-// is the most exact.
+// Returns all waits of the victim, in the unit of the suspects. The suspect with the largest share is used, because its
+// result is the most exact.
 double all_waits(const Verdict& verdict) {
   const auto largest =
       std::max_element(verdict.suspects.begin(), verdict.suspects.end(),

@@ -17,12 +17,12 @@ namespace koord::mitigation {
 struct Sums {
   std::uint64_t verdict = 0;
   std::uint32_t windows = 0;
-  double waited = 0, all = 0;  // waits of the victim for the pod, and for all
+  double waited = 0, all = 0;  // waits of the victim for the pod, and all waits of the victim
 };
 Sums sums_of(const Verdict& verdict, const Suspect& suspect);
 
-// Returns the pod's share of the waits between two times, from 0 to 1. Returns nullopt if no window was added or the
-// verdict is another one.
+// Returns the pod's share of the waits between two times, from 0 to 1. Returns nullopt if no window was added or if the
+// sums are from different verdicts.
 std::optional<double> share_between(const Sums& before, const Sums& now);
 
 class RecentWaits {
@@ -36,12 +36,12 @@ class RecentWaits {
 
  private:
   struct Track {
-    Sums older, newer;  // at least half of the span ago; later than that
+    Sums older, newer;  // sums of at least half the span ago; later sums
     std::uint64_t newer_ns = 0;
     double share = 0;
   };
 
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Track> tracks_;  // by verdict and pod
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Track> tracks_;  // key: verdict and pod
 };
 
 }  // namespace koord::mitigation

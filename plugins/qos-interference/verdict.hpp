@@ -15,7 +15,7 @@ std::string_view name_of(Resource resource);  // "cpu"
 // A pod that a verdict blames.
 struct Suspect {
   std::uint64_t pod = 0;
-  double waited = 0;  // waits of the victim for it, in the unit of the verdict
+  double waited = 0;  // waits of the victim for this pod, in the unit of the verdict
   double share = 0;   // share of all waits of the victim, 0 to 1
 };
 

@@ -16,7 +16,8 @@ inline constexpr std::string_view kBestEffort = "BEMemoryEvict";
 inline constexpr std::string_view kAllocatable = "MemoryAllocatableEvict";
 inline constexpr std::string_view kUsage = "MemoryEvict";
 
-// The decision points into the pods of the situation. `node_bytes`: the node's present usage; nullopt: not measured.
+// The decision has pointers to the pods of the situation. `node_bytes`: the node's present usage; nullopt: not
+// measured.
 Decision decide(const Situation& situation, std::optional<std::int64_t> node_bytes);
 
 }  // namespace koord::memory_evict

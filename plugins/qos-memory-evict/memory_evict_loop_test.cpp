@@ -27,7 +27,7 @@ struct Batch : EvictingNode {
 TEST_CASE("a node that is short of memory evicts enough to get below its lower threshold, and then nothing more") {
   Batch node(step(kGiB, 4 * kGiB, 60));
   node.run(3600);
-  CHECK(node.evicted().size() == 4);  // from 14 GiB to 10 GiB
+  CHECK(node.evicted().size() == 4);  // the usage falls from 14 GiB to 10 GiB
   CHECK(node.evicted().back().first < 70);
   plot(node.recording(), "qos-memory-evict-usage", "others need three GiB more from 60 s on",
        {{"GiB", {"GiB"}}, {"pods", {"pods"}}});

@@ -29,7 +29,7 @@ class MemoryEvict final : public EvictStrategy {
              false}) {}
 
  private:
-  // Uses the newest sample: for memory, waiting for an average would be too late.
+  // Uses the newest sample, because for memory an average would come too late.
   Decision decide(const Situation& situation, std::uint64_t now_ns) override {
     const auto used = metrics().of_node("node_memory_usage", KOORD_AGG_LAST, now_ns, kFreshNs);
     return koord::memory_evict::decide(situation,

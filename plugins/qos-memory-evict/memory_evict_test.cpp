@@ -137,7 +137,7 @@ TEST_CASE("a later feature counts the amounts released for an earlier one") {
   const auto all = decide(node, 75 * kGiB).demands;
   REQUIRE(all.size() == 2);
   CHECK(all[0].feature == "BEMemoryEvict");
-  const auto settled = settle(all);  // 7 GiB: both pods are evicted for the first one
+  const auto settled = settle(all);  // 7 GiB: both pods are evicted for the first demand
   REQUIRE(settled.size() == 1);
   CHECK(settled[0].feature == "BEMemoryEvict");
 }

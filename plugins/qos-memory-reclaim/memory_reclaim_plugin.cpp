@@ -72,7 +72,7 @@ class MemoryReclaim final : public koord::plugin::QosStrategy {
     settings_.refault_percent = config.f64("/refaultPercent").value_or(defaults.refault_percent);
   }
 
-  // Reports what is missing; "": nothing.
+  // Reports what is missing; "": nothing is missing.
   void report(std::string_view lack) {
     if (reported_ == lack) return;
     reported_ = lack;

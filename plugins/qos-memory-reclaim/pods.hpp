@@ -18,7 +18,7 @@ namespace koord::memory_reclaim {
 class Pods {
  public:
   Pods() = default;
-  // `metrics` may be null: cold memory is unknown then.
+  // `metrics` may be null. In that case cold memory is unknown.
   Pods(const koord_host* host, const koord_svc_cgroup* cgroup, const koord_svc_metrics* metrics)
       : host_(host), cgroup_(cgroup), metrics_(metrics) {}
 
@@ -45,7 +45,7 @@ class Pods {
   const koord_host* host_ = nullptr;
   const koord_svc_cgroup* cgroup_ = nullptr;
   const koord_svc_metrics* metrics_ = nullptr;
-  std::map<std::string, Pod, std::less<>> pods_;  // by cgroup
+  std::map<std::string, Pod, std::less<>> pods_;  // key: cgroup
 };
 
 }  // namespace koord::memory_reclaim

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr double kMostRate = 0.01, kSpeedUp = 1.25;
 constexpr std::int64_t kLeastStep = 1 << 20, kMostStep = 32 << 20;
-constexpr std::int64_t kColdShare = 8;  // divisor: maximum part of cold memory to reclaim at once
+constexpr std::int64_t kColdShare = 8;  // divisor: maximum part of cold memory to reclaim in one step
 constexpr std::chrono::nanoseconds kFirstPause = 1min, kLongestPause = 1h;
 
 }  // namespace

@@ -21,8 +21,8 @@
 namespace koord::memory_reclaim {
 
 struct Settings {
-  double pressure_percent = 1;  // of the time: maximum of stalls for lack of memory
-  double refault_percent = 20;  // of the reclaimed bytes: maximum of refaults within a window
+  double pressure_percent = 1;  // maximum of stalls for lack of memory, percent of the time
+  double refault_percent = 20;  // maximum of refaults within a window, percent of the reclaimed bytes
 };
 
 // Totals and amounts at one moment; nullopt: unknown.
@@ -46,8 +46,8 @@ class Reclaimer {
 
   // Returns the bytes to reclaim now; 0: none. Call it once in each window.
   std::int64_t want(const Reading& reading, Nanoseconds now, const Settings& settings);
-  // asked() reports the amount requested from the kernel, which may be less than wanted. Then the reclaimed amount is
-  // reported; nullopt: not permitted (shadow mode).
+  // asked() reports the amount requested from the kernel, which may be less than wanted. given() reports the amount
+  // that was reclaimed. nullopt: not permitted (shadow mode).
   void asked(std::int64_t bytes) { asked_ = bytes; }
   void given(std::optional<std::int64_t> bytes);
 

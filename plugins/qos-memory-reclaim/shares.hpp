@@ -17,9 +17,9 @@ struct Claim {
   std::int64_t page_cache = 0;
 };
 
-// Returns the shares in the order of the claims. Claims with cold memory are served first, those with the most cold
-// memory before others, then those with the most page cache. Each gets the wanted amount until the budget is used up. A
-// share below 1 MiB becomes 0.
+// Returns the shares in the order of the claims. Claims with cold memory are served first, beginning with the most cold
+// memory; then the other claims, beginning with the most page cache. Each gets the wanted amount until the budget is
+// used up. A share below 1 MiB becomes 0.
 std::vector<std::int64_t> shares_of(const std::vector<Claim>& claims, std::int64_t budget = kBudget);
 
 }  // namespace koord::memory_reclaim

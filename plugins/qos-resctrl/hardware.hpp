@@ -46,14 +46,14 @@ struct Hardware {
   bool operator==(const Hardware&) const = default;
 };
 
-// Returns the domain numbers in a line of schemata: "L3:0=7ff;1=7ff". Empty: the line is missing.
+// Returns the domain numbers in a line of schemata like "L3:0=7ff;1=7ff"; empty if the line is missing.
 std::vector<std::uint32_t> domains_in(std::string_view schemata, std::string_view resource);
 // Returns the largest value of that line, 0 if missing; `base`: 16 for masks.
 std::uint64_t largest_in(std::string_view schemata, std::string_view resource, int base);
 
 // Returns the parts of the cache from `begin` to `end` percent, rounded up to whole parts, and at least the minimum of
-// a group: koordlet's formula, generalized to any set of parts. If a group's bits must be adjacent: the longest run of
-// them.
+// a group. This is koordlet's formula, generalized to any set of parts. If a group's bits must be adjacent, returns the
+// longest run of them.
 std::uint64_t mask_of(const Cache& cache, std::int64_t begin_percent, std::int64_t end_percent);
 
 // Returns a share of the memory bandwidth, rounded up to a value that the CPU supports; 100 is no limit.

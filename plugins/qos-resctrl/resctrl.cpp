@@ -64,7 +64,7 @@ bool can_name_group(const std::string& uid) {
          uid.find_first_of(std::string_view("/\n\0", 3)) == std::string::npos;
 }
 
-// Returns the groups of pods. Pods with an existing group come before pods that request one.
+// Returns the groups of pods. Pods with an existing group come before pods that request a new group.
 std::vector<Group> pod_groups(const std::vector<Pod>& pods, const std::set<std::string>& there,
                               slo::Problems& problems) {
   std::vector<Group> groups;
@@ -143,8 +143,8 @@ class Sharing {
       return;
     }
     report_missing_caches(group, bandwidth->ids, group.share.mb_of_cache);
-    const bool has_default =
-        bandwidth->unit == BandwidthUnit::megabytes;  // a new group has no limit, and the knob has no number for that
+    const bool has_default = bandwidth->unit == BandwidthUnit::megabytes;  // a new group has no limit, and the knob has
+                                                                           // no number for "no limit"
     const std::string value = line(bandwidth->ids, [&](std::uint32_t id) -> std::string {
       const auto own = group.share.mb_of_cache.find(id);
       const slo::Number percent =

@@ -20,7 +20,7 @@ inline constexpr std::string_view kPrefix = "koord-";
 struct Pod {
   std::string uid, name, cgroup_dir;   // name: "namespace/name"
   std::uint32_t qos = 0;               // KOORD_QOS_*
-  std::optional<slo::PodResctrl> own;  // from its annotation
+  std::optional<slo::PodResctrl> own;  // values of its annotation
 };
 
 struct Settings {
@@ -45,13 +45,14 @@ struct Plan {
 
 Plan plan(const Inputs& inputs);
 
-// Tracks over several rounds which of our groups exist without a proposal: stale groups of a session with lost records.
-// The host itself reverts groups that are not proposed any more, sooner than kStaleAfterNs.
+// Tracks over several rounds which of our groups exist without a proposal. These are stale groups of an earlier
+// session; its records were lost. The host itself reverts groups that are not proposed any more, sooner than
+// kStaleAfterNs.
 class StaleGroups {
  public:
   static constexpr std::uint64_t kStaleAfterNs = 60'000'000'000;
 
-  // Returns the groups that have been stale for that time. `intents`: of the last round.
+  // Returns the groups that have been stale for that time. `intents`: the intents of the last round.
   std::set<std::string> update(const std::vector<std::string>& groups, const strategy::Intents& intents,
                                std::uint64_t now_ns);
 
@@ -59,7 +60,7 @@ class StaleGroups {
   std::map<std::string, std::uint64_t> unproposed_since_;
 };
 
-std::string group_of_class(std::uint32_t qos);   // "koord-LSR", also for LSE; "" for SYSTEM and without a class
+std::string group_of_class(std::uint32_t qos);   // "koord-LSR" for LSR and LSE; "" for SYSTEM and if there is no class
 std::string group_of_pod(std::string_view uid);  // "koord-pod-UID"
 
 }  // namespace koord::rdt

@@ -11,7 +11,7 @@
 
 namespace koord::rdt {
 
-// Returns the resources that this node can divide; an error has the reason why it has no such resources.
+// Returns the resources that this node can divide. If it has none, the error says why.
 Result<Hardware> read_hardware(const NodeRoots& roots);
 
 // Returns the names of existing groups, sorted, without the default group.

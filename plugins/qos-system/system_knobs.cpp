@@ -10,7 +10,7 @@
 namespace koord::system_knobs {
 namespace {
 
-// koordlet's range. We add another limit: at most a twentieth of the node's memory is kept free, because otherwise too
+// koordlet's range, with one more limit: at most a twentieth of the node's memory is kept free, because otherwise too
 // little is left for pods.
 constexpr std::int64_t kLeastMinFreeKb = 10240, kMostMinFreeKb = 10485760;
 constexpr std::int64_t kMostMinFreeShare = 20;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The finished advisor.so on the host in memory: unit tests do not cover the ABI boundary to the host. In C, the
- * language of koordetector/test.h; it is linked like any shared object that exports koord_entry_v1. It has its
- * own folder, because cgo would make it part of the plugin. */
+/* Tests the finished advisor.so on an in-memory host, because unit tests do not cover the ABI boundary to the host. The
+ * test is in C, the language of koordetector/test.h. It is linked with advisor.so, which exports koord_entry_v1. The
+ * test has its own folder, because cgo would make it part of the plugin. */
 #include <koordetector/test.h>
 #include <stdio.h>
 #include <string.h>

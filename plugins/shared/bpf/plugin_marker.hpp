@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets the marker of a plugin by its settings `marker` (a directory; without it, no marker is made) and `rearm`. Call
-// it in init(), before programs are loaded into the kernel, and keep the marker until they are unloaded. Header-only.
+// Sets the marker of a plugin by its settings `marker` (a directory; if it is not set, no marker is made) and `rearm`.
+// Call it in init(), before programs are loaded into the kernel, and keep the marker until they are unloaded.
+// Header-only.
 #pragma once
 
 #include <optional>
@@ -20,7 +21,7 @@ inline constexpr char kMarkerSettings[] = R"(
                "description": "directory that survives a reboot: a file there keeps the programs off after the machine crashed with them"},
     "rearm": {"type": "boolean", "description": "starts them nevertheless, and removes the file; default: false"})";
 
-// Sets the marker; returns nullopt without the setting `marker`. Throws Failure(KOORD_E_UNSUPPORTED) and records an
+// Sets the marker; returns nullopt if `marker` is not set. Throws Failure(KOORD_E_UNSUPPORTED) and records an
 // event if the machine went down while this plugin was tracing.
 inline std::optional<TracingMarker> mark_tracing(const koord_host* host, std::string_view plugin_id,
                                                  const std::string& proc) {

@@ -31,7 +31,8 @@ thread_local std::string* first_warning = nullptr;
   return 0;
 }
 
-// libbpf prints to stderr why it refuses an object. While a Warnings exists, it keeps the first such line instead.
+// libbpf prints to stderr why it refuses an object. While an object of this class exists, it keeps the first line
+// instead.
 class Warnings {
  public:
   Warnings() : before_(libbpf_set_print(keep_first_warning)) { first_warning = &text_; }
@@ -100,7 +101,7 @@ Result<void> apply(bpf_object* object, const LoadOptions& options) {
   return {};
 }
 
-// Runs an iterator once: it runs while its file is read. It prints nothing.
+// Runs an iterator once. The iterator runs while its file is read. It prints nothing.
 Result<void> run_iterator(const bpf_link* link) {
   UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
   if (!iterator) return system_error(errno, "cannot list the threads in the kernel");
@@ -113,8 +114,8 @@ Result<void> run_iterator(const bpf_link* link) {
 }
 
 // Returns the file with the kernel's types, or null if it does not exist. With a path, libbpf searches only this file.
-// Without a path, it also searches the types of modules for names that the kernel lacks. This needs CAP_SYS_ADMIN, and
-// the libbpf of Debian 12 refuses the programs without it.
+// Without a path, it also searches the types of modules for names that the kernel lacks. This needs CAP_SYS_ADMIN. If
+// the process lacks it, the libbpf of Debian 12 refuses the programs.
 const char* types_of_kernel() {
   constexpr const char* kFile = "/sys/kernel/btf/vmlinux";
   return ::access(kFile, R_OK) == 0 ? kFile : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs owns BPF programs that are loaded into the kernel: it starts them and returns the descriptors of their maps.
+// Programs owns BPF programs that are loaded into the kernel. It starts them and returns the descriptors of their maps.
 // Its destructor unloads them. MappedArray is a map of integers in memory shared with the kernel. Used by one thread at
 // a time.
 #pragma once
@@ -80,10 +80,10 @@ Result<void> read_array(int map, std::uint32_t n, void* values, std::size_t entr
 // Removes all entries of a hash and returns their number. `keys` and `values` must have room for all entries.
 Result<std::uint32_t> take_all(int map, std::span<std::uint32_t> keys, std::span<std::uint64_t> values);
 
-// Result of removing entries from a hash: at most as many entries as `keys` and `values` have room for.
+// Result of removing entries from a hash. At most `places` entries are removed.
 struct Taken {
   std::uint32_t count = 0;
-  bool is_empty = false;  // whether the hash is empty afterwards
+  bool is_empty = false;  // whether the hash is empty after the call
 };
 Result<Taken> take_some(int map, std::uint32_t places, void* keys, void* values);
 

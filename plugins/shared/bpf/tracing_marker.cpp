@@ -33,7 +33,8 @@ Error went_down(const MarkerOptions& options, const std::string& path, std::stri
               " was tracing; delete '" + path + "' or set rearm: true to trace again"};
 }
 
-// Reads an existing marker of this owner. A marker is complete before tracing begins: an incomplete one is ignored.
+// Reads an existing marker of this owner. A marker is complete before tracing begins, so an incomplete marker is
+// ignored.
 Result<void> examine(const MarkerOptions& options, const std::string& path) {
   auto content = read_file(path);
   if (!content)
@@ -41,7 +42,7 @@ Result<void> examine(const MarkerOptions& options, const std::string& path) {
   const std::string_view boot_id = trim(*content);
   const bool is_of_earlier_boot = boot_id.size() == kBootIdLength && boot_id != options.boot_id;
   if (is_of_earlier_boot && !options.rearm) return went_down(options, path, boot_id);
-  if (!is_of_earlier_boot && is_held(path)) return {};  // another running instance holds it
+  if (!is_of_earlier_boot && is_held(path)) return {};  // a different running instance holds it
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_error(errno, "cannot remove '" + path + "'");
   return {};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TracingMarker is a small file that exists on disk while a plugin has programs or counters in the kernel. If a later
-// start finds a marker of an earlier boot, the machine went down while they were active. They then stay off until an
-// operator permits them: a program that hung the machine once must not hang it at each start. A marker that a killed
-// process left in this boot is ignored. Used by one thread at a time.
+// start finds a marker of an earlier boot, the machine went down while they were active. In that case they stay off
+// until an operator permits them, because a program that hung the machine once must not hang it at each start. A marker
+// that a killed process left in this boot is ignored. Used by one thread at a time.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace koord::tracing {
 struct MarkerOptions {
   std::string directory;  // survives a reboot; created if missing
   std::string owner;      // the owner of the marker: a plugin's id
-  std::string boot_id;    // of this boot of the machine, from /proc/sys/kernel/random/boot_id
+  std::string boot_id;    // id of this boot of the machine, read from /proc/sys/kernel/random/boot_id
   bool rearm = false;     // removes markers of earlier boots
 };
 

@@ -73,7 +73,7 @@ TEST_CASE("a marker that a killed process left in this boot of the machine is ig
   const pid_t child = ::fork();
   if (child == 0) {
     auto marker = TracingMarker::set(place.options());
-    ::_exit(marker ? 0 : 1);  // like a kill: no destructor runs
+    ::_exit(marker ? 0 : 1);  // like a kill, because no destructor runs
   }
   int status = -1;
   REQUIRE(::waitpid(child, &status, 0) == child);

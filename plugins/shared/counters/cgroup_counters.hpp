@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CgroupCounters: one group of perf events on each given CPU, which counts the threads of a cgroup and of its
-// descendants. Owns the descriptors, one for each event on each CPU. Either all groups open or the call fails: a
-// partial sum is worse than no sum. [any thread]
+// descendants. Owns the descriptors, one for each event on each CPU. Either all groups open or the call fails, because
+// a partial sum is worse than no sum. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ namespace koord::performance {
 class CgroupCounters {
  public:
   // Opens counters for a cgroup. `cgroup`: descriptor of its directory in the hierarchy of perf_event. The groups count
-  // from now on. An error is that of perf_event_open(2) with the names of event and CPU; no descriptor stays open then.
+  // from now on. After a failure no descriptor stays open; the error is the error of perf_event_open(2) with the names
+  // of event and CPU.
   static Result<CgroupCounters> open(int cgroup, std::span<const EventCode> events, std::span<const unsigned> cpus);
 
   std::size_t descriptors() const { return fds_.size(); }
@@ -33,7 +34,7 @@ class CgroupCounters {
   Result<void> open_group(int cgroup, std::span<const EventCode> events, unsigned cpu);
 
   std::size_t events_;
-  std::vector<UniqueFd> fds_;       // for each CPU its leader, then the other events
+  std::vector<UniqueFd> fds_;       // the leader of each CPU, followed by the other events of the CPU
   std::vector<std::uint64_t> ids_;  // the kernel's event ids, in the same order
 };
 

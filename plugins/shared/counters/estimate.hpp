@@ -36,10 +36,10 @@ enum class Verdict {
 
 struct Estimate {
   Verdict verdict = Verdict::idle;
-  std::optional<double> running_ratio = {};  // Σ running / Σ enabled; nullopt when idle
-  std::vector<double> counts = {};           // of the whole window; empty unless counted
+  std::optional<double> running_ratio = {};  // Σ running / Σ enabled; nullopt if nothing ran
+  std::vector<double> counts = {};           // counts of the whole window; empty if the verdict is not `counted`
 
-  // Returns nullopt unless counted.
+  // Returns nullopt if the verdict is not `counted`.
   std::optional<double> count(std::size_t event) const {
     return verdict == Verdict::counted ? std::optional(counts[event]) : std::nullopt;
   }

@@ -14,7 +14,7 @@ namespace koord::performance {
 
 // The members of perf_event_attr that libpfm4 sets.
 struct EventCode {
-  std::string name;  // as configured
+  std::string name;  // the configured name
   std::uint32_t type = 0;
   std::uint64_t config = 0, config1 = 0, config2 = 0;
   bool exclude_user = false, exclude_kernel = false, exclude_hypervisor = false, exclude_guest = false,

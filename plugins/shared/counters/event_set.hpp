@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of every group: names from the configuration, their codes from libpfm4, and the subset that this node can
-// count. [any thread]
+// The events of every group. The names come from the configuration, their codes from libpfm4. The events that this node
+// can count are selected. [any thread]
 #pragma once
 
 #include <cstddef>
@@ -46,11 +46,11 @@ struct EventSet {
 
 // Selects the events by opening them on `cpu` for a cgroup (`cgroup`: descriptor of its directory). Cycles and
 // instructions must open. Each other event is kept if it opens in one group with the events before it. An error is the
-// kernel's.
+// kernel's error.
 Result<EventSet> choose_events(const EncodedEvents& encoded, int cgroup, unsigned cpu);
 
-// Returns why perf_event_open(2) refused, for an operator. Returns nullopt if the node supports the event but another
-// problem prevents it: too many descriptors, or counters reserved by another process.
+// Returns why perf_event_open(2) refused, for an operator. Returns nullopt if the node supports the event but a
+// different problem prevents it, such as too many descriptors, or counters reserved by a different process.
 std::optional<std::string> why_node_cannot(const Error& error);
 
 }  // namespace koord::performance

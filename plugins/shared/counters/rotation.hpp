@@ -14,12 +14,12 @@ struct Candidate {
   std::optional<std::uint64_t> last_begin_ns = {};  // begin of its last window; nullopt: never measured
 };
 
-// Returns the containers that are due: their last window began at least `interval_ns` ago. New containers come first,
-// then those that have waited longest. A tick may come a twentieth of the interval early.
+// Returns the containers that are due, because their last window began at least `interval_ns` ago. New containers come
+// first, then the containers that have waited longest. A tick may come a twentieth of the interval early.
 std::vector<std::uint64_t> due(std::vector<Candidate> candidates, std::uint64_t now_ns, std::uint64_t interval_ns);
 
-// The number of descriptors that may be open at once. After a shortage it is half of those that were open. After each
-// window without a shortage it grows by an eighth of the maximum.
+// The number of descriptors that may be open at the same time. After a shortage it is half of the number that was open.
+// After each window without a shortage it grows by an eighth of the maximum.
 class DescriptorBudget {
  public:
   explicit DescriptorBudget(std::size_t most) : most_(most), now_(most) {}

@@ -14,7 +14,7 @@
 namespace koord::device {
 
 inline constexpr std::string_view kAnnotation = "scheduling.koordinator.sh/device-allocated";
-// No machine has more devices: a longer annotation does not come from the scheduler.
+// No machine has more devices, so a longer annotation does not come from the scheduler.
 inline constexpr std::size_t kMostDevices = 1024;
 
 struct Device {

@@ -22,7 +22,8 @@ std::int64_t request_named(const Strided<koord_resource>& resources, std::string
   return 0;
 }
 
-// Returns whether the container runs at the same time as the others. Init containers end before the others start.
+// Returns whether the container runs at the same time as the other containers. Init containers end before other
+// containers start.
 bool runs_beside_others(const koord_container& container) {
   return container.kind == KOORD_CONTAINER_REGULAR || container.kind == KOORD_CONTAINER_SIDECAR;
 }

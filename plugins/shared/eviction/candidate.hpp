@@ -32,12 +32,12 @@ struct Requests {
 struct Candidate {
   std::uint64_t handle = 0;
   std::string name;             // "namespace/name"
-  bool is_active = false;       // Pending or Running: other pods have nothing to release
-  bool is_best_effort = false;  // by its label only; a pod without the label is not treated as best effort
+  bool is_active = false;       // Pending or Running; pods in other phases have nothing to release
+  bool is_best_effort = false;  // whether its label says so; a pod without the label is not treated as best effort
   std::uint32_t priority_class = KOORD_PRIORITY_NONE;
   std::int32_t priority = 0;      // spec.priority, or if missing the default of its class
-  std::int64_t sub_priority = 0;  // from the label, or `priority`
-  std::int32_t order = 0;         // from the annotation
+  std::int64_t sub_priority = 0;  // value of the label, or `priority`
+  std::int32_t order = 0;         // value of the annotation
   bool is_enabled = false;        // whether features that use priorities may evict it
   Policy policy;
   Requests cpu, memory;

@@ -43,7 +43,7 @@ struct Demand {
   std::string feature;
   Released released;
   std::int64_t amount = 0;      // amount to release, milli-cores or bytes
-  std::vector<Victim> victims;  // in eviction order; more than needed, because the host may refuse some
+  std::vector<Victim> victims;  // victims in eviction order; more than needed, because the host may refuse some
   std::string reason;           // a sentence for operators
   Inputs inputs;
 };

@@ -55,7 +55,7 @@ void EvictStrategy::read_config() {
   situation_.features.clear();
   for (std::size_t i = 0; auto gate = config.string("/gates/" + std::to_string(i)); ++i)
     situation_.features.push_back(*std::move(gate));
-  // A tool that runs only the plugin sets no gates: all features are on then.
+  // A tool that runs only the plugin sets no gates. In that case all features are on.
   if (config.json().find("\"gates\"") == std::string::npos)
     for (std::string_view feature : kind_.features) situation_.features.emplace_back(feature);
 }
@@ -66,7 +66,7 @@ void EvictStrategy::read_pods(const Snapshot& snapshot) {
   pods_version_ = version;
   situation_.pods.clear();
   for (const koord_pod& pod : snapshot.pods()) {
-    if (pod.ns.n == 0) continue;  // known only by its cgroup: cannot be evicted, and its eligibility is unknown
+    if (pod.ns.n == 0) continue;  // known only by its cgroup, so it cannot be evicted, and its eligibility is unknown
     situation_.pods.push_back(candidate_of(pod));
     if (!situation_.pods.back().policy.is_readable())
       log_once(situation_.pods.back().name,

@@ -223,7 +223,7 @@ TEST_CASE("a demand is reduced by the amounts that the evictions of earlier dema
   const auto settled = settle({demand(Kind::requested, 4000, all), demand(Kind::used, 5500, all)});
   REQUIRE(settled.size() == 2);
   CHECK(settled[0].amount == 4000);
-  CHECK(settled[0].victims.size() == 3);  // c stays in the list in case another pod cannot be evicted
+  CHECK(settled[0].victims.size() == 3);  // c stays in the list in case a different pod cannot be evicted
   CHECK(settled[1].amount == 500);        // a and b are evicted already
   REQUIRE(settled[1].victims.size() == 1);
   CHECK(settled[1].victims[0].pod->name == "c");

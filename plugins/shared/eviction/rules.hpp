@@ -23,13 +23,13 @@ struct Thresholds {
   std::int64_t threshold = 0, lower = 0;
 };
 
-// Thresholds of a NodeSLO. A missing lower one is 2 below the threshold. An error names the field that is missing or
-// inconsistent; `names`: names of the two fields.
+// Thresholds of a NodeSLO. A missing lower threshold is 2 below the threshold. An error names the field that is missing
+// or inconsistent; `names`: names of the two fields.
 struct ThresholdNames {
   std::string_view threshold, lower;
 };
 Result<Thresholds> usage_thresholds(slo::Number threshold, slo::Number lower, const ThresholdNames& names);
-// Requires both thresholds: no pod is evicted by default thresholds.
+// Requires both thresholds, because no pod may be evicted by default thresholds.
 Result<Thresholds> promise_thresholds(slo::Number threshold, slo::Number lower, const ThresholdNames& names);
 
 // Returns the amount that a node of this capacity has to release at this usage; 0: nothing to release.

@@ -19,7 +19,7 @@ struct Situation {
   std::vector<std::string> features;     // features with enabled gates
   std::optional<std::int64_t> capacity;  // capacity of the node, milli-cores or bytes
   Allocatable allocatable;
-  std::vector<Candidate> pods;  // with their usage
+  std::vector<Candidate> pods;  // the pods with their usage
 
   std::map<std::string, std::string, std::less<>>
       inactive;  // features that an invalid value of the NodeSLO switches off, with the reason
@@ -30,8 +30,8 @@ struct Situation {
 };
 
 struct Decision {
-  std::vector<Demand> demands;       // in the order of the features
-  std::vector<std::string> unknown;  // "FEATURE: why it cannot decide", which differs from "no need"
+  std::vector<Demand> demands;       // demands in the order of the features
+  std::vector<std::string> unknown;  // "FEATURE: why it cannot decide"; a feature with no need has no entry
 
   // Returns whether the feature is on and no invalid value makes it inactive. The agent logs invalid values.
   static bool may_act(const Situation& situation, std::string_view feature) {

@@ -59,7 +59,7 @@ class CgroupSlots {
   std::uint32_t size() const { return slots_ - 1; }
 
   // Clears the slots of ended() and offers them to other cgroups. Before the call, clear everything else that is kept
-  // for them. Slots in `in_use` stay until a later call, because something still counts into them.
+  // for these slots. Slots in `in_use` stay until a later call, because something still counts into them.
   Result<void> free_ended(const std::unordered_set<std::uint32_t>& in_use = {});
 
  private:

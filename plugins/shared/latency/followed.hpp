@@ -84,7 +84,7 @@ class Followed {
     for (auto& [handle, entry] : entries_) report(entry.series, entry.cgroups.window(windows));
   }
 
-  // Calls visit(Series&, std::uint64_t id) for each cgroup of each entry, also for those that had ended at the last
+  // Calls visit(Series&, std::uint64_t id) for each cgroup of each entry, including cgroups that had ended at the last
   // find_cgroups().
   template <class Visit>
   void for_each_cgroup(Visit&& visit) {

@@ -30,15 +30,15 @@ struct Histogram {
 Histogram added(const Histogram& before, const Histogram& now);
 
 // Returns the delay that a share `p` of the delays did not exceed, by linear interpolation inside its bucket. In the
-// last, open bucket it returns the lower bound. Returns nullopt without delays or without buckets.
+// last, open bucket it returns the lower bound. Returns nullopt if the histogram has no delays or no buckets.
 std::optional<double> quantile_seconds(const Histogram& histogram, double p);
 std::optional<double> mean_seconds(const Histogram& histogram);
 double sum_seconds(const Histogram& histogram);
 
-// Exported bounds: every second bound, 4^n µs. This is fine enough for a graph and halves the number of series.
+// The exported bounds are every second bound, 4^n µs. This is fine enough for a graph and halves the number of series.
 inline constexpr std::size_t kExportedBounds = 12;
 std::vector<double> exported_bounds_seconds();
-// Returns the numbers of delays up to each of those bounds, and at the end the number of all.
+// Returns the numbers of delays up to each of these bounds, and at the end the number of all delays.
 std::vector<std::uint64_t> exported_cumulative(const Histogram& histogram);
 
 }  // namespace koord::latency

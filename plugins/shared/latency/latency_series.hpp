@@ -54,7 +54,7 @@ class LatencySeries {
   };
   std::uint64_t histogram_ = 0, mean_ = 0;
   std::vector<Quantile> quantiles_;
-  std::unique_ptr<Histogram> total_;  // null without a histogram
+  std::unique_ptr<Histogram> total_;  // null: no histogram is exported
 };
 
 }  // namespace koord::latency

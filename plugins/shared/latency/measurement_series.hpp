@@ -20,9 +20,9 @@ class MeasurementSeries {
   // "waits".
   MeasurementSeries(const koord_host* host, const std::string& prefix, const std::string& cases);
 
-  // Sets the source that is used from now on.
+  // Ends the info series and makes a new one with this label `source`.
   void set_source(std::string_view source);
-  // Returns a series for cases that are lost for another reason.
+  // Returns the series of cases that are lost for this reason, in addition to the reasons that report() uses.
   std::uint64_t lost(std::string_view reason) const { return lost_.series(KOORD_NO_SUBJECT, {{"reason", reason}}); }
 
   // Adds the values to the batch. `unassigned`: number of cases that are counted for no cgroup.

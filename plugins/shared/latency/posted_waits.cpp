@@ -9,7 +9,7 @@
 namespace koord::latency {
 namespace {
 
-// All numbers are in base 128, the lowest digit first. 128 is added to each digit but the last one.
+// All numbers are in base 128, the lowest digit first. 128 is added to each digit except the last one.
 constexpr std::uint64_t kVersion = 1;
 constexpr std::uint64_t kMostCgroups = 65535;
 constexpr int kDigitBits = 7;

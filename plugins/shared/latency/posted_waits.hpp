@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PostedWaits: the waits of all cgroups, which advisor-interference passes to advisor-sched-latency. Both plugins need
-// the same scheduler events, and one BPF program at each context switch costs half of two. The plugins may run in
-// different processes and each may end at any time. Therefore they share no kernel objects, but pass values as keys of
-// koord.kv/1:
+// the same scheduler events, and one BPF program at each context switch costs half as much as two. The plugins may run
+// in different processes and each may end at any time. Therefore they share no kernel objects, but pass values as keys
+// of koord.kv/1:
 //
 //   advisor-sched-latency sets kWaitsRequest, with a time to live, while it needs the waits;
 //   advisor-interference sets kPostedWaits every few seconds while that key exists.

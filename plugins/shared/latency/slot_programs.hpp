@@ -22,7 +22,7 @@ namespace koord::latency {
 // One set of programs that measures the values.
 struct ProgramSource {
   std::string_view name;
-  std::vector<std::string_view> programs;  // in the order in which they are started
+  std::vector<std::string_view> programs;  // programs in the order in which they are started
   std::vector<const char*> unused_maps;
 };
 
@@ -52,7 +52,7 @@ class SlotPrograms {
   // Fails if the kernel refuses the source. Ignores `options.only`.
   static Result<SlotPrograms> open(const SlotObject& object, const ProgramSource& source, const CgroupTree& tree,
                                    const SlotOptions& options);
-  // Fails if the kernel refuses every source; the text then has the reason for each.
+  // Fails if the kernel refuses every source. In that case the error has the reason for each source.
   static Result<SlotPrograms> open_first(const SlotObject& object, std::span<const ProgramSource> sources,
                                          const CgroupTree& tree, const SlotOptions& options);
 
@@ -70,7 +70,8 @@ class SlotPrograms {
     TRY(bpf::read_array(programs_.map(map), n, entries.data(), sizeof(Entry) * cpus));
     return entries;
   }
-  // Clears the entries of ended slots in such a map. `entry_bytes`: size of an entry with the copies of all CPUs.
+  // Clears the entries of ended slots in a map with one entry for each slot. `entry_bytes`: size of an entry with the
+  // copies of all CPUs.
   Result<void> clear_ended(const char* map, std::size_t entry_bytes) const;
   std::uint64_t missed() const { return programs_.missed(); }
   // Runs an iterator of the source again.

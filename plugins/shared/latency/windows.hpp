@@ -28,7 +28,7 @@ struct Reading {
   std::uint64_t lost_begins = 0;    // delays of unknown length; they are in no total
   std::uint64_t missed_events = 0;  // events that the kernel did not pass to the programs
   std::uint32_t slots_used = 0;
-  std::uint32_t slots = 0;  // 0: the source has no such limit
+  std::uint32_t slots = 0;  // 0: the source has no limit
 };
 
 template <class Total>

@@ -28,7 +28,8 @@ struct NumaUsage {
 
 class NumaStatFile {
  public:
-  // With fewer than two NUMA nodes the file is not read: it is costly, and memory.stat has the values of the only node.
+  // With fewer than two NUMA nodes the file is not read, because it is costly, and memory.stat has the values of the
+  // only node.
   explicit NumaStatFile(const NumaNodes& nodes);
 
   // Returns anon + unevictable of each NUMA node: memory without page cache and slab, like usage_bytes() of the whole

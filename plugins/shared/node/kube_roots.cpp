@@ -12,7 +12,7 @@ using cgroup::Driver;
 using cgroup::KubeQos;
 using cgroup::KubeRoot;
 
-// Returns the parent directory, or "" for the top one.
+// Returns the parent directory, or "" if the directory has no parent.
 std::string_view parent_of(std::string_view dir) {
   const std::size_t slash = dir.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : dir.substr(0, slash);

@@ -16,8 +16,8 @@ struct PodPlace {
   std::string_view cgroup_dir;
 };
 
-// Returns the directories above the pods, usually one. If no pod has a place, returns all default directories of a
-// kubelet, including kind's; a node has at most one of them.
+// Returns the directories that contain the pods' cgroups, usually one. If no pod has a place, returns all default
+// directories of a kubelet, including kind's. A node has at most one of these.
 std::vector<cgroup::KubeRoot> kube_roots(const std::vector<PodPlace>& pods);
 
 }  // namespace koord::kube

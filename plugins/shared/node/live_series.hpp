@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LiveSeries: the series of things that appear and disappear (disks, NUMA nodes, ports). A series is created when its
-// thing is first seen, and ended after a round without it. Header-only, on the instance's strand.
+// thing is first seen, and ended after a round in which the thing is missing. Header-only, on the instance's strand.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class LiveSeries {
   explicit LiveSeries(const koord_host* host)
       : host_(host), metrics_(plugin::require<koord_svc_metrics>(host, "koord.metrics/1")) {}
 
-  // Returns the series of `key`; make() creates a missing one.
+  // Returns the series of `key`. If it does not exist, make() creates it.
   template <class Make>
   std::uint64_t of(const std::string& key, Make&& make) {
     auto entry = entries_.find(key);

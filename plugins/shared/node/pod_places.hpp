@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Returns the places of a snapshot's pods, which are valid as long as the snapshot.
+// Returns the places of a snapshot's pods, which are valid while the snapshot exists.
 #pragma once
 
 #include "koordetector/plugin.hpp"

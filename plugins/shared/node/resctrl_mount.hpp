@@ -7,7 +7,7 @@
 
 namespace koord::node {
 
-// Returns an error: the machine has no resource control, or resctrl is not mounted at `roots.resctrl`.
+// Returns an error that says whether the machine has no resource control or resctrl is not mounted at `roots.resctrl`.
 Error why_no_resctrl(const NodeRoots& roots);
 
 }  // namespace koord::node

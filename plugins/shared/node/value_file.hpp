@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads small files of /proc and /sys that a kernel, an architecture or a device may lack. Returns nullopt if a file is
-// missing, unreadable or in another format. [any thread]
+// missing, unreadable or in a different format. [any thread]
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // KnownSeries: a series that exists while its value is known. When the value becomes unknown (a counter was not
-// scheduled, a process has left a device), the series is removed from /metrics at once; otherwise its last value would
-// stay there for minutes. Its history is kept. Header-only. On the instance's strand.
+// scheduled, a process has left a device), the series is removed from /metrics immediately. Otherwise its last value
+// would stay there for minutes. Its history is kept. Header-only. On the instance's strand.
 #pragma once
 
 #include <cstdint>

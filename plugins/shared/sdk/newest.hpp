@@ -58,7 +58,7 @@ class NewestSamples {
     return samples;
   }
 
-  // Returns the value of the only series; nullopt unless exactly one series exists.
+  // Returns the value of the only series; nullopt if no series or several series exist.
   std::optional<double> value_of(std::string_view metric, std::optional<plugin::Label> label = std::nullopt) {
     const std::vector<Newest> samples = of(metric, label);
     return samples.size() == 1 ? std::optional(samples[0].value) : std::nullopt;

@@ -12,7 +12,8 @@ namespace koord::hook_plugin {
 
 class ReportedProblems {
  public:
-  // When the set exceeds this size it is emptied: pods come and go, and a hostile pod may cause any number of problems.
+  // When the set exceeds this size it is emptied, because pods come and go, and a hostile pod may cause any number of
+  // problems.
   static constexpr std::size_t kMost = 256;
 
   // Returns false if the text is empty or was passed before.

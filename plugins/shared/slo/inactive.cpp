@@ -37,7 +37,7 @@ constexpr Use kUses[] = {
     {"allocatableEvictPriorityThreshold", "CPUAllocatableEvict|MemoryAllocatableEvict"},
 };
 
-// Removes `prefix` and the '.' behind it. Returns false without that prefix.
+// Removes `prefix` and the '.' after it. Returns false if the path does not begin with `prefix`.
 bool take_prefix(std::string_view& path, std::string_view prefix) {
   if (!path.starts_with(prefix)) return false;
   path.remove_prefix(prefix.size());

@@ -10,7 +10,8 @@
 
 namespace koord::slo {
 
-// The member in which the host lists them: {"CPUBurst": "cpuBurstStrategy.cfsQuotaBurstPercent: found 90, expected …"}.
+// The member in which the host lists the inactive strategies: {"CPUBurst": "cpuBurstStrategy.cfsQuotaBurstPercent:
+// found 90, expected …"}.
 inline constexpr std::string_view kInactiveMember = "koordetector.sh/inactiveStrategies";
 
 // Fills slo.inactive from that member and from `problems`, and removes the values of those strategies from `slo`.

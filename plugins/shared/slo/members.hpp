@@ -28,7 +28,7 @@ inline constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 class Members {
  public:
-  // `path`: path of the object, "systemStrategy"; empty for the root. `object` and `problems` must outlive this.
+  // `path`: path of the object, "systemStrategy"; empty for the root. `object` and `problems` must outlive this object.
   Members(const boost::json::value& object, std::string path, Problems& problems)
       : object_(&object), path_(std::move(path)), problems_(&problems) {}
 

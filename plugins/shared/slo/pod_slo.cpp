@@ -27,7 +27,7 @@ std::optional<json::value> object_of(const Annotation& annotation, std::string_v
   return std::nullopt;
 }
 
-struct Kept {};  // placeholder for a section that is read into another object
+struct Kept {};  // placeholder for a section that is read into a different object
 
 // Calls `take(id of the cache, Members)` for each entry with a cache id.
 template <class Take>

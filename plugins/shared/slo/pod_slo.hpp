@@ -53,8 +53,8 @@ MemoryQos recommended_memory_qos(std::uint32_t qos);
 
 // The pod's own share of caches and memory bandwidth.
 struct PodResctrl {
-  using Range = std::pair<std::int64_t, std::int64_t>;  // percent of a cache, the end excluded
-  std::optional<Range> l3_range;                        // for each cache that l3_of_cache does not name
+  using Range = std::pair<std::int64_t, std::int64_t>;  // percent of a cache; the end is not included
+  std::optional<Range> l3_range;                        // range in each cache that l3_of_cache does not name
   std::map<std::uint32_t, Range> l3_of_cache;
   Number mb_percent;  // 1 to 100
   std::map<std::uint32_t, std::int64_t> mb_of_cache;

@@ -30,7 +30,7 @@ void read_io_config(const Members& from, IoConfig& into) {
   from.number("modelWriteRandIOPS", into.model_write_random_iops, 1);
 }
 
-// Returns nullopt without a name or a type: the entry would match no device, or a wrong one.
+// Returns nullopt if the name or the type is missing, because the entry would match no device or a wrong device.
 std::optional<Block> block_of(const Members& from) {
   Block block;
   std::optional<BlockType> type;
@@ -60,7 +60,7 @@ void read_resctrl_qos(const Members& from, ResctrlQos& into) {
   from.percent("mbaPercent", into.mba_percent);
 }
 
-struct Policies {};  // placeholder for a section that is read into another object
+struct Policies {};  // placeholder for a section that is read into a different object
 
 void read_class(const Members& from, ClassQos& into) {
   from.section("cpuQOS", into.cpu, read_cpu_qos);

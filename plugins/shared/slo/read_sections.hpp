@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one section from its JSON object: existing members replace those of `into`. Only for the files of this folder.
+// Reads one section from its JSON object: existing members replace the values of `into`. Only for the files of this
+// folder.
 #pragma once
 
 #include "plugins/shared/slo/members.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sections of a NodeSLO that strategies use, as values. The host has already added the defaults to the text, so a
-// missing value means "do nothing". Names and ranges are those of the NodeSLO.
+// missing value means "do nothing". Names and ranges are the same as in the NodeSLO.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ struct Intent {
   std::uint32_t level = 0;  // KOORD_LEVEL_*
   std::string knob;         // "memory.high"
   std::string cgroup_dir;   // empty for a knob of the node
-  std::string value;        // in the format of cgroup v2
+  std::string value;        // value in the format of cgroup v2
   std::string reason;       // a sentence for an operator
   Inputs inputs = {};
   std::int32_t priority = 0;

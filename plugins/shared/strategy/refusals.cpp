@@ -4,7 +4,7 @@
 namespace koord::strategy {
 namespace {
 
-// Returns why the intent does not hold, or "" if there is nothing to report.
+// Returns why the intent is not in effect, or "" if there is nothing to report.
 std::string why_not(const koord_intent_result& result) {
   switch (result.status) {
     case KOORD_OK:

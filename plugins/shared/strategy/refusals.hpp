@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports a strategy's intents that do not hold: one line for each knob and reason, once, for any number of cgroups and
-// repetitions. Pure.
+// Reports a strategy's intents that are not in effect. Each knob and reason gets one line, for any number of cgroups
+// and repetitions. Pure.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class Refusals {
   std::vector<std::string> new_lines(plugin::Strided<koord_intent_result> results);
 
  private:
-  ProblemTracker reported_;  // by knob and reason
+  ProblemTracker reported_;  // key: knob and reason
 };
 
-// Knobs that this node does not have, from the results of intents. They are not proposed any more, but tried again
-// after a while, because files appear when a controller is enabled later.
+// Knobs that this node does not have, from the results of intents. They are not proposed for a while and then tried
+// again, because files appear when a controller is enabled later.
 class MissingKnobs {
  public:
   static constexpr std::chrono::nanoseconds kAskAgain = std::chrono::minutes(10);

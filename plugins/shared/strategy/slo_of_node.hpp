@@ -30,8 +30,9 @@ class SloOfNode {
     return parsed ? std::move(parsed->problems) : slo::Problems{parsed.error().message()};
   }
 
-  // Returns a line for the log: that the NodeSLO is missing, kPatienceNs after the source has delivered something else,
-  // or that it has arrived after that. Returns "" if nothing is new. Call it once in each round, after follow().
+  // Returns a line for the log if the NodeSLO is still missing kPatienceNs after the source has delivered something
+  // else, and a line when it arrives after that. Returns "" if nothing is new. Call it once in each round, after
+  // follow().
   std::string new_line(std::uint64_t now_ns) {
     if (known_) {
       since_ns_.reset();
