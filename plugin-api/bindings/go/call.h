@@ -6,7 +6,7 @@
 
 #include "koordetector/plugin.h"
 
-/* A status, and the value behind the call's last argument. */
+/* A status, and the value to which the call's last argument points. */
 typedef struct koord_go_answer {
   koord_status status;
   uint64_t value;

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// The Go value behind the host's `self`.
+// The Go value that belongs to the host's `self`.
 type instance struct {
 	host   Host
 	create creation

@@ -63,7 +63,7 @@ func (l *loan) text(text string) C.koord_str {
 	return C.koord_str{(*C.char)(unsafe.Pointer(first(piece))), C.uint64_t(len(text))}
 }
 
-// Sorts by key: the host compares repeated plans, and the order of a map is random.
+// Sorts by key, because the host compares repeated plans, and the order of a map is random.
 func (l *loan) labels(labels Labels) []C.koord_label {
 	keys := make([]string, 0, len(labels))
 	for key := range labels {

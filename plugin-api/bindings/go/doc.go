@@ -23,13 +23,13 @@
 //
 //	func main() {} // is never called
 //
-// The contract (threads, lifetimes, units) is that of plugin.h and is not repeated here. Strings and records that the
+// The contract (threads, lifetimes, units) is in plugin.h and is not repeated here. Strings and records that the
 // host lends are copied, so they may be kept. Services may be used on any goroutine until Close returns.
 //
 // Every call from the host goes through a guard that turns a panic into ErrPanic with its text and place. The next call
 // continues with the object as the panic left it. Go cannot guard goroutines that the plugin starts itself, nor errors
-// that its runtime calls fatal (a concurrent map write, a deadlock): they end the child process, and the host starts it
-// again. Each class of a plugin in Go has its own process.
+// that its runtime calls fatal (a concurrent map write, a deadlock). These end the child process, and the host starts
+// it again. Each class of a plugin in Go has its own process.
 //
 // For the rest of a plugin's Makefile see examples/advisor-go.
 package koordetector

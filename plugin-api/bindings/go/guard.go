@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Runs a call of the host. Nothing escapes: an error or a panic becomes the call's status and text.
+// Runs a call of the host. No panic leaves it, because an error or a panic becomes the call's status and text.
 func guard(host Host, call func() error) (status C.koord_status) {
 	returned := false
 	defer func() {

@@ -102,7 +102,7 @@ func (m Metrics) Histogram(name, unit, help string, bounds ...float64) (Metric, 
 	return m.Define(MetricSpec{Type: Histogram, Name: name, Unit: unit, Help: help, Bounds: bounds})
 }
 
-// Define defines a metric. It is idempotent. ErrInvalid: another plugin has defined the name.
+// Define defines a metric. It is idempotent. ErrInvalid: a different plugin has defined the name.
 func (m Metrics) Define(spec MetricSpec) (Metric, error) {
 	flags := C.uint32_t(C.KOORD_METRIC_EXPORT)
 	if spec.Hidden {
@@ -159,7 +159,7 @@ func (b *Batch) AddHistogram(series Series, cumulative []uint64, sum float64) {
 	b.histograms = append(b.histograms, histogram{series, cumulative, sum})
 }
 
-// Send appends all points with one time. The batch is empty afterwards, also after a failure.
+// Send appends all points with one time. After the call the batch is empty, even if the call failed.
 func (b *Batch) Send(at Time) error {
 	err := check(C.metrics_append(b.metrics.host, b.metrics.table, C.uint64_t(at), first(b.points), C.uint32_t(len(b.points))))
 	if failed := b.sendHistograms(at); err == nil {
@@ -237,7 +237,7 @@ type Sample struct {
 	Value  float64
 }
 
-// Aggregate returns one row for each series. Query all subjects of a metric at once, not each pod.
+// Aggregate returns one row for each series. Query all subjects of a metric with one call, not each pod.
 func (m Metrics) Aggregate(query Query) ([]Row, error) {
 	var l loan
 	defer l.end()

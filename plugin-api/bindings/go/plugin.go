@@ -21,7 +21,7 @@ type Advisor interface {
 	Collect(now, deadline Time) error
 }
 
-// ExternalAdvisor is "koord.external-advisor/1": adds another program's metrics, which the host scrapes.
+// ExternalAdvisor is "koord.external-advisor/1": adds the metrics of a different program, which the host scrapes.
 type ExternalAdvisor interface {
 	// URL returns "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics". It is called at start and after
 	// OnConfig.
@@ -36,13 +36,13 @@ type QosStrategy interface {
 
 // RuntimeHook is "koord.runtime-hook/1": adjusts pods and containers when they are created.
 type RuntimeHook interface {
-	// Handle is a pure function of the request. Several calls may run at once, unless the class is Serial.
+	// Handle is a pure function of the request. Several calls may run at the same time, unless the class is Serial.
 	Handle(request HookRequest, response HookResponse) error
 }
 
 // Optional methods of all kinds. If a method has one of these names but other arguments or results, the plugin panics
-// with a text that names the expected ones. Close, with or without an error result, is called last, after Run has
-// returned.
+// with a text that names the expected arguments and results. Close, with or without an error result, is called last,
+// after Run has returned.
 
 // EventHandler receives events for the parts given to State.Subscribe, and OnConfig.
 type EventHandler interface {
@@ -81,7 +81,7 @@ type Class struct {
 	Name         string        // unique in the module
 	Period       time.Duration // between ticks, unless the configuration sets it; 0: no ticks
 	ConfigSchema string        // JSON Schema for Config, checked before the plugin is created; "": no check
-	Serial       bool          // Handle is never called twice at once
+	Serial       bool          // Handle is never called twice at the same time
 }
 
 type creation func(Host) (any, error)
@@ -89,9 +89,9 @@ type creation func(Host) (any, error)
 // Creation functions by class name. The author's init functions fill the map; later it is only read.
 var creations = map[string]creation{}
 
-// AddAdvisor registers an advisor; call it in an init function. The host calls create to create the advisor: get
-// services, define metrics, open files. ErrUnsupported: this node cannot run the plugin; the host lists it as absent
-// and does not try again.
+// AddAdvisor registers an advisor; call it in an init function. The host calls create to create the advisor. In create,
+// get services, define metrics and open files. ErrUnsupported: this node cannot run the plugin; the host lists it as
+// absent and does not try again.
 //
 // The optional methods are found by the type P, so P must be the plugin's own type and not an interface.
 func AddAdvisor[P Advisor](class Class, create func(Host) (P, error)) {

@@ -102,7 +102,7 @@ import (
 // KV is the service koord.kv/1.
 type KV struct{ service[C.koord_svc_kv] }
 
-// Get returns the value of an own key, or of another plugin's key as "<plugin id>/<key>". ErrNotFound: missing or
+// Get returns the value of an own key, or of a different plugin's key as "<plugin id>/<key>". ErrNotFound: missing or
 // expired.
 func (kv KV) Get(key string) ([]byte, error) {
 	return filled(nil, func(buffer []byte) C.koord_go_answer {
@@ -140,7 +140,7 @@ func configured[Value any](value, otherwise Value, err error) (Value, error) {
 }
 
 // Int64 returns the value at a JSON pointer (RFC 6901) like "/limits/cpu", or the default if missing. ErrInvalid: it
-// has another type.
+// has a different type.
 func (c Config) Int64(pointer string, otherwise int64) (int64, error) {
 	var value C.int64_t
 	err := check(C.config_i64(c.host, c.table, pointer, &value))
@@ -217,7 +217,7 @@ func (fs FS) ReadInto(buffer []byte, root Root, relative string) ([]byte, error)
 type Cgroup struct{ service[C.koord_svc_cgroup] }
 
 // Open opens a logical file of a cgroup for these keys; plugin.h has the table of files and keys. ErrGone: the cgroup
-// does not exist. ErrUnsupported: this kernel has no such file. ErrInvalid: unknown logical file or key.
+// does not exist. ErrUnsupported: this kernel lacks the file. ErrInvalid: unknown logical file or key.
 func (c Cgroup) Open(cgroupDir, file string, keys ...string) (*CgroupFile, error) {
 	var l loan
 	defer l.end()

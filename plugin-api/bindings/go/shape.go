@@ -24,8 +24,8 @@ var optionalMethods = map[string][]reflect.Type{
 	"Stop":      {typeOf[Stopper]()},
 }
 
-// misshapen returns an error if a method has the name of an optional one but other arguments or results: it would
-// silently never be called.
+// misshapen returns an error if a method has the name of an optional method but different arguments or results, because
+// the method would silently never be called.
 func misshapen(plugin reflect.Type) error {
 	for name, shapes := range optionalMethods {
 		method, has := plugin.MethodByName(name)

@@ -74,8 +74,8 @@ const (
 	OnVerdicts Parts = C.KOORD_ON_VERDICTS // only in OnEvent, after Verdicts.Subscribe
 )
 
-// Snapshot returns the newest snapshot. Close it after use. ErrAgain: the state is unknown yet, which does not mean "no
-// pods".
+// Snapshot returns the newest snapshot. Close it after use. ErrAgain: the state is not known yet, which does not mean
+// "no pods".
 func (s State) Snapshot() (*Snapshot, error) {
 	snapshot := &Snapshot{state: s}
 	if err := check(C.state_acquire(s.host, s.table, &snapshot.raw)); err != nil {
@@ -89,7 +89,7 @@ func (s State) Subscribe(parts Parts) error {
 	return check(C.state_subscribe(s.host, s.table, C.uint32_t(parts)))
 }
 
-// Processes returns the ids of all processes in the cgroup of a pod or container and in the cgroups below, ascending.
+// Processes returns the ids of all processes in the cgroup of a pod or container and in its descendants, ascending.
 // The subject is a handle from the newest snapshot. ErrGone: it has ended. ErrAgain: its cgroup is not known yet.
 // ErrUnsupported: the agent cannot see the node's processes, or is older than 1.1.
 func (s State) Processes(subject Subject) ([]int32, error) {
@@ -105,7 +105,7 @@ type Snapshot struct {
 	raw   *C.koord_snapshot
 }
 
-// Close returns the snapshot to the host. Call nothing else on it afterwards.
+// Close returns the snapshot to the host. Call nothing else on it after that.
 func (s *Snapshot) Close() {
 	if s.raw != nil {
 		C.state_release(s.state.host, s.state.table, s.raw)
@@ -219,7 +219,7 @@ const (
 	EphemeralContainer ContainerKind = C.KOORD_CONTAINER_EPHEMERAL
 	SandboxContainer   ContainerKind = C.KOORD_CONTAINER_SANDBOX
 	ServiceContainer   ContainerKind = C.KOORD_CONTAINER_SERVICE // a systemd service, outside of pods
-	CgroupContainer    ContainerKind = C.KOORD_CONTAINER_CGROUP  // another cgroup that the configuration names
+	CgroupContainer    ContainerKind = C.KOORD_CONTAINER_CGROUP  // any cgroup that the configuration names
 )
 
 // ContainerState is the phase of a container.

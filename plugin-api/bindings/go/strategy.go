@@ -46,7 +46,7 @@ const (
 	QoSLevel       IntentLevel = C.KOORD_LEVEL_QOS
 	PodLevel       IntentLevel = C.KOORD_LEVEL_POD
 	ContainerLevel IntentLevel = C.KOORD_LEVEL_CONTAINER
-	NodeLevel      IntentLevel = C.KOORD_LEVEL_NODE // a knob of the whole node: its cgroup is empty
+	NodeLevel      IntentLevel = C.KOORD_LEVEL_NODE // a knob of the whole node, so its cgroup is empty
 )
 
 // IntentRole is the way in which an intent contributes to a knob's value.
@@ -71,7 +71,7 @@ type Intent struct {
 	Value     string
 	Reason    string // one sentence for the decision record
 	Inputs    Labels // values that the decision used
-	Priority  int32  // the highest wins; among equal ones the strictest value
+	Priority  int32  // the highest wins; among equal priorities the strictest value
 	Flags     uint32
 	TTL       time.Duration // withdrawn unless proposed again within this time
 	Role      IntentRole
@@ -126,7 +126,7 @@ func (k Knobs) Current(knob, cgroupDir string) (string, error) {
 
 // Eviction is a request to release a resource by evicting pods.
 type Eviction struct {
-	Pods     []Subject // in eviction order
+	Pods     []Subject // pods in eviction order
 	Resource string    // the scarce resource: "cpu", "memory"
 	Reason   string
 	Amount   int64 // milli-cores or bytes; the host stops when this is released

@@ -100,7 +100,7 @@ const (
 type Suspect struct {
 	Kind                 SuspectKind
 	Subject              Subject // only for SuspectSubject
-	Name                 string  // for a subject the host sets it
+	Name                 string  // set by the host if the suspect is a subject
 	Value, Share, Excess float64 // in AmountUnit; 0 to 1; Value minus the value in quiet times
 	Usage, Request       float64 // CPUs, bytes, or bytes per second
 }
@@ -179,7 +179,8 @@ func (l *loan) suspects(suspects []Suspect) []C.koord_suspect {
 // Verdicts is the service koord.verdict/1.
 type Verdicts struct{ service[C.koord_svc_verdict] }
 
-// Post adds verdicts, or replaces standing verdicts with the same victim, resource and kind. All or nothing.
+// Post adds verdicts, or replaces standing verdicts with the same victim, resource and kind. It posts all verdicts or
+// none.
 func (v Verdicts) Post(verdicts ...Verdict) error {
 	var l loan
 	defer l.end()
@@ -200,8 +201,8 @@ func (v Verdicts) Post(verdicts ...Verdict) error {
 	return check(C.verdict_post(v.host, v.table, first(raw), C.uint32_t(len(raw))))
 }
 
-// End ends a standing verdict of this plugin. ErrNotFound: no such verdict stands, which is normal after the end of its
-// victim.
+// End ends a standing verdict of this plugin. ErrNotFound: the verdict does not stand, which is normal after the end of
+// its victim.
 func (v Verdicts) End(victim Subject, resource VerdictResource, kind VerdictKind, why string) error {
 	return check(C.verdict_end(v.host, v.table, C.uint64_t(victim), C.uint32_t(resource), C.uint32_t(kind), why))
 }

@@ -10,7 +10,7 @@ pub(crate) fn str_of(text: &str) -> koord_str {
     koord_str { p: text.as_ptr().cast(), n: text.len() as u64 }
 }
 
-// Returns a text that the host lends. Invalid UTF-8, which the contract forbids, is cut off at its begin.
+// Returns a text that the host lends. Invalid UTF-8, which the contract forbids, is cut off where it begins.
 pub(crate) unsafe fn text_of<'a>(text: koord_str) -> &'a str {
     if text.p.is_null() {
         return "";
@@ -31,7 +31,7 @@ pub(crate) const fn stride_of<T>() -> u32 {
 macro_rules! member {
     ($table:expr, $member:ident) => {{
         let table = $table;
-        // SAFETY: a table is readable up to its struct_size, and no byte behind that is read.
+        // SAFETY: a table is readable up to its struct_size, and no byte after that is read.
         let function = unsafe {
             let end = std::ptr::addr_of!((*table).$member).wrapping_add(1) as usize - table as usize;
             if (*table).struct_size as usize >= end {

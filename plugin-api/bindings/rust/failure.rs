@@ -43,7 +43,7 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-// A failure that the host returned gets no text: the host has already reported the reason.
+// A failure that the host returned gets no text, because the host has already reported the reason.
 pub(crate) fn check(status: koord_status) -> Result<()> {
     match status {
         KOORD_OK => Ok(()),

@@ -7,8 +7,8 @@ use crate::abi::*;
 use crate::boundary::str_of;
 use crate::failure::{Failure, Result};
 
-/// The instance's access to its host. Copies are valid until the plugin has been dropped: no thread of the
-/// plugin may outlive it.
+/// The instance's access to its host. Copies are valid until the plugin has been dropped, so no thread of the plugin
+/// may outlive it.
 #[derive(Clone, Copy)]
 pub struct Host(pub(crate) *const koord_host);
 

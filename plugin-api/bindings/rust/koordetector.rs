@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The Rust binding of the plugin ABI: one crate, nothing but std, Rust 1.63 or newer.
+//! The Rust binding of the plugin ABI: one crate, which needs only std, Rust 1.63 or newer.
 //!
 //! An author implements [`Plugin`] and one of [`Advisor`], [`ExternalAdvisor`], [`QosStrategy`], [`RuntimeHook`], and
 //! names the type in [`plugin!`]. Every call from the host goes through a thunk that catches a panic and turns it into
 //! `KOORD_E_PANIC` with the panic's text and place. Nothing is printed, and the next call continues with the object as
-//! the panic left it. Only unwinding can be caught: with `panic=abort` the crate does not compile. If std itself
+//! the panic left it. Only unwinding can be caught, so with `panic=abort` the crate does not compile. If std itself
 //! aborts, the process ends: on failed allocations, and on a panic in a `drop` that runs because of a panic.
 //!
-//! The contract (threads, lifetimes, units) is that of plugin.h and is not repeated here; its declarations are in
-//! [`abi`] under their own names. Services are [any], as in plugin.h; arguments of a plugin's functions are borrowed
-//! for the call.
+//! The contract (threads, lifetimes, units) is in plugin.h and is not repeated here. The declarations of plugin.h are
+//! in [`abi`] under their own names. Services are [any], as in plugin.h; arguments of a plugin's functions are borrowed
+//! during the call.
 //!
 //! It is a crate, not a module: `rustc --edition 2021 --crate-type rlib koordetector.rs`, then `--extern koordetector`.
 //! This file is its root, and the other files in this directory are its modules. For the rest of a plugin's Makefile

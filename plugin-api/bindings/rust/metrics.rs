@@ -83,8 +83,8 @@ impl Query<'_> {
 }
 
 impl Metrics {
-    /// Defines a metric. The same name and description again return the same metric. `KOORD_E_INVALID`: another plugin
-    /// has defined the name.
+    /// Defines a metric. A second call with the same name and description returns the same metric. `KOORD_E_INVALID`: a
+    /// different plugin has defined the name.
     pub fn define(&self, spec: &MetricSpec) -> Result<Metric> {
         let desc = koord_metric_desc {
             struct_size: stride_of::<koord_metric_desc>(),
@@ -107,7 +107,7 @@ impl Metrics {
         call!(self.0, end_series, series.0)
     }
 
-    /// Returns one row for each series. A series without a sample in the window has no row: absence is never 0.
+    /// Returns one row for each series. A series without a sample in the window has no row, because absence is never 0.
     pub fn aggregate(&self, query: &Query) -> Result<Vec<koord_agg_row>> {
         let labels = labels_of(query.labels);
         let raw = query.raw(&labels);
@@ -144,7 +144,7 @@ pub struct Batch {
     histograms: Vec<koord_histogram>, // send() sets `cumulative`, when `counts` does not move any more
 }
 
-// SAFETY: the only pointers are those in `histograms`, which are read only inside send().
+// SAFETY: the only pointers are in `histograms`, and they are read only inside send().
 unsafe impl Send for Batch {}
 unsafe impl Sync for Batch {}
 
@@ -166,7 +166,7 @@ impl Batch {
         self.histograms.push(koord_histogram { series: series.0, cumulative: ptr::null(), n, rsv: 0, sum });
     }
 
-    /// Appends all points with one time (host time). The batch is empty afterwards, also after a failure.
+    /// Appends all points with one time (host time). After the call the batch is empty, even if the call failed.
     pub fn send(&mut self, t_ns: u64) -> Result<()> {
         let sent = self.send_points(t_ns);
         let sent_histograms = self.send_histograms(t_ns);

@@ -72,7 +72,7 @@ unsafe impl Sync for koord_module {}
 ///     advisor Hello { name: "hello", period: Duration::from_secs(1) }
 /// }
 /// ```
-/// The other kinds are `external_advisor`, `qos_strategy`, `runtime_hook`; the fields are those of [`ClassSpec`].
+/// The other kinds are `external_advisor`, `qos_strategy`, `runtime_hook`; [`ClassSpec`] has the fields.
 #[macro_export]
 macro_rules! plugin {
     (manifest: $lines:expr, $($kind:ident $plugin:ty { $($field:ident: $value:expr),+ $(,)? })+) => {

@@ -28,7 +28,7 @@ impl Stop<'_> {
 pub type Runner = Box<dyn FnOnce(&Stop) -> Result<()> + Send>;
 
 /// Functions of all four kinds. init() creates the object, and the host's destroy() drops it. All its threads must have
-/// been joined by then. [control]
+/// been joined before it is dropped. [control]
 pub trait Plugin: Send + Sized + 'static {
     /// Whether the plugin has its own thread. If true, runner() is called once, after init().
     const RUNS: bool = false;
@@ -43,8 +43,8 @@ pub trait Plugin: Send + Sized + 'static {
         Err(Failure::new(KOORD_E_UNSUPPORTED, "RUNS is set, but there is no runner()"))
     }
     /// Called when a part of the state (`KOORD_ON_*`) has changed, with its new version. If it is not overridden, a new
-    /// configuration is refused: the old one stays in force until the plugin's next start, and `koordctl plugins`
-    /// reports that. [strand]
+    /// configuration is refused. The old configuration stays in force until the plugin's next start, and `koordctl
+    /// plugins` reports that. [strand]
     fn on_event(&mut self, what: u32, _version: u64) -> Result<()> {
         match what {
             KOORD_ON_CONFIG => {
@@ -67,7 +67,7 @@ pub trait Advisor: Plugin {
     }
 }
 
-/// "koord.external-advisor/1": adds another program's metrics, which the host scrapes.
+/// "koord.external-advisor/1": adds the metrics of a different program, which the host scrapes.
 pub trait ExternalAdvisor: Plugin {
     /// Returns "http://127.0.0.1:9100/metrics" or "unix:/run/x.sock:/metrics". Called at start and after a
     /// configuration event. [strand]
@@ -77,7 +77,7 @@ pub trait ExternalAdvisor: Plugin {
     fn map_metric(&mut self, name: &str) -> Option<String> {
         Some(name.to_owned())
     }
-    /// Maps one scraped sample: may change its value; false drops it. [strand]
+    /// Maps one scraped sample. May change its value; false drops the sample. [strand]
     fn map_sample(&mut self, _name: &str, _labels: Strided<'_, Label<'_>>, _value: &mut f64) -> bool {
         true
     }
@@ -97,7 +97,7 @@ pub trait QosStrategy: Plugin {
 pub trait RuntimeHook: Plugin + Sync {
     /// `KOORD_STAGE_*`, or-ed.
     const STAGES: u32;
-    /// Handles a request; a pure function of it. [any], several calls at once unless the class has `flags:
+    /// Handles a request; a pure function of it. [any], several calls at the same time unless the class has `flags:
     /// KOORD_SERIAL`; never in parallel with on_event() or stop().
     fn handle(&self, request: HookRequest<'_>, response: &HookResponse<'_>) -> Result<()>;
 }

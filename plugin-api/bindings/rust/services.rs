@@ -9,7 +9,8 @@ use crate::failure::{found, Result};
 use crate::host::{Audit, Capabilities, Cgroup, Clock, Config, Fs, Kv};
 
 impl Kv {
-    /// Returns the value of an own key, or of another plugin's key as "<plugin id>/<key>"; `None`: missing or expired.
+    /// Returns the value of an own key, or of a different plugin's key as "<plugin id>/<key>"; `None`: missing or
+    /// expired.
     pub fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {
         let mut value = Vec::new();
         let read = fill(&mut value, |buf, cap, need| call!(self.0, get, str_of(key), buf.cast(), cap, need));
@@ -30,7 +31,7 @@ impl Config {
     pub fn json(&self) -> Result<String> {
         string(|buf, cap, need| call!(self.0, json, buf, cap, need))
     }
-    /// Returns the value at a JSON pointer (RFC 6901) like "/limits/cpu". Missing: `None`; another type:
+    /// Returns the value at a JSON pointer (RFC 6901) like "/limits/cpu". Missing: `None`; a different type:
     /// `KOORD_E_INVALID`.
     pub fn i64(&self, pointer: &str) -> Result<Option<i64>> {
         let mut value = 0;
@@ -74,7 +75,7 @@ impl Fs {
     pub fn read(&self, root: u32, relative: &str) -> Result<String> {
         string(|buf, cap, need| call!(self.0, read, root, str_of(relative), buf, cap, need))
     }
-    /// The same with a buffer that is reused between ticks. Also for files that are not text.
+    /// The same with a buffer that is reused between ticks. It can also read files that are not text.
     pub fn read_into(&self, root: u32, relative: &str, content: &mut Vec<u8>) -> Result<()> {
         fill(content, |buf, cap, need| call!(self.0, read, root, str_of(relative), buf, cap, need))
     }
@@ -82,7 +83,7 @@ impl Fs {
 
 impl Cgroup {
     /// Opens a logical file of a cgroup; plugin.h lists files and keys. `KOORD_E_GONE`: the cgroup does not exist;
-    /// `KOORD_E_UNSUPPORTED`: this kernel has no such file; `KOORD_E_INVALID`: unknown logical file or key.
+    /// `KOORD_E_UNSUPPORTED`: this kernel lacks the file; `KOORD_E_INVALID`: unknown logical file or key.
     pub fn open(&self, cgroup_dir: &str, file: &str, keys: &[&str]) -> Result<CgroupFile> {
         let keys: Vec<koord_str> = keys.iter().map(|key| str_of(key)).collect();
         let mut handle = 0;

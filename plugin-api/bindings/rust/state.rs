@@ -10,7 +10,7 @@ use crate::host::State;
 use crate::views::{view_of, Container, Node, Pod, Strided, Topology};
 
 impl State {
-    /// Returns the newest snapshot. `KOORD_E_AGAIN`: the state is unknown yet, which does not mean "no pods".
+    /// Returns the newest snapshot. `KOORD_E_AGAIN`: the state is not known yet, which does not mean "no pods".
     pub fn snapshot(&self) -> Result<Snapshot> {
         let mut snapshot = ptr::null();
         call!(self.0, acquire, &mut snapshot)?;
@@ -22,7 +22,7 @@ impl State {
         call!(self.0, subscribe, parts)
     }
 
-    /// Returns the ids of all processes in the cgroup of a pod or container and in the cgroups below, ascending.
+    /// Returns the ids of all processes in the cgroup of a pod or container and in its descendants, ascending.
     /// `subject` is a handle from the newest snapshot. `KOORD_E_GONE`: it has ended; `KOORD_E_AGAIN`: its cgroup is not
     /// known yet; `KOORD_E_UNSUPPORTED`: the agent cannot see the node's processes, or is older than 1.1.
     pub fn processes(&self, subject: u64) -> Result<Vec<i32>> {
@@ -55,7 +55,7 @@ impl Snapshot {
     }
     /// The node itself.
     pub fn node(&self) -> Option<Node<'_>> {
-        // SAFETY: the content of the snapshot is valid as long as the snapshot.
+        // SAFETY: the content of the snapshot is valid while the snapshot exists.
         of_snapshot!(self, node).and_then(|raw| unsafe { view_of(raw) })
     }
     /// CPUs and memory.

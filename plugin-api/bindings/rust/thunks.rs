@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Thunks: plain functions for the host's table. Each is a guard around one function of the author.
+//! Thunks: plain functions for the host's table. Each thunk calls one function of the author inside a guard.
 
 use std::marker::PhantomData;
 use std::os::raw::{c_char, c_void};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! koord.verdict/1: which containers are slowed down, and by which others. Posts verdicts, and reads those of all
-//! plugins.
+//! koord.verdict/1: which containers are slowed down, and by which others. Posts verdicts, and reads the verdicts of
+//! all plugins.
 
 use std::ptr;
 use std::time::Duration;
@@ -164,8 +164,8 @@ impl Verdicts {
             .collect();
         call!(self.0, post, raw.as_ptr(), raw.len() as u32, stride_of::<koord_verdict>())
     }
-    /// Ends a standing verdict of this plugin. `KOORD_E_NOT_FOUND`: no such verdict stands, which is normal after the
-    /// end of its victim.
+    /// Ends a standing verdict of this plugin. `KOORD_E_NOT_FOUND`: the verdict does not stand, which is normal after
+    /// the end of its victim.
     pub fn end(&self, victim: u64, resource: u32, kind: u32, why: &str) -> Result<()> {
         call!(self.0, end, victim, resource, kind, str_of(why))
     }
@@ -198,7 +198,7 @@ impl VerdictList {
         // SAFETY: the list is valid until it is dropped.
         let first = member!(self.verdicts.0.table, verdicts)
             .map_or(ptr::null(), |get| unsafe { get(self.list, &mut n, &mut stride) });
-        // SAFETY: the content of the list is valid as long as the list.
+        // SAFETY: the content of the list is valid while the list exists.
         unsafe { Strided::new(first, n, stride) }
     }
     /// Increases when a verdict begins, ends, or changes its method or suspects.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data that the host stores for plugins, in C++: the history of metrics (History, of koord.metrics/1) and facts that
 // change rarely (Kv, of koord.kv/1). Header-only, C++17; plugin.hpp includes it. The contract (threads, units, errors)
-// is that of plugin.h. [any]
+// is in plugin.h. [any]
 #pragma once
 
 #include <chrono>

@@ -2,8 +2,7 @@
 // The C++ binding of the plugin ABI: header-only, C++17, nothing to link. An author derives from Advisor,
 // ExternalAdvisor, QosStrategy or RuntimeHook, overrides functions as needed, and names the class in KOORD_PLUGIN.
 // Every call from the host goes through a thunk that turns an exception into a status and a text. Functions that the
-// plugin calls are in services.hpp. The contract (threads, lifetimes, units) is that of plugin.h and is not repeated
-// here.
+// plugin calls are in services.hpp. The contract (threads, lifetimes, units) is in plugin.h and is not repeated here.
 #pragma once
 
 #include <chrono>
@@ -147,7 +146,7 @@ inline void answer(std::string_view text, char* buf, std::uint64_t cap, std::uin
   text.copy(buf, text.size());
 }
 
-// ---- thunks: plain functions for the host's table, each a guard around one member function ----
+// ---- thunks: plain functions for the host's table; each calls one member function inside a guard ----
 
 template <class T>
 struct Thunks {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's services in C++, one class for each. History, Kv, Knobs and Evict are in cache.hpp and strategies.hpp. A
-// status of the host other than KOORD_OK becomes a Failure with that status. A Failure that leaves a plugin's function
-// becomes its status and text. Header-only, C++17, nothing to link; plugin.hpp includes it. Threads, lifetimes, units
-// and statuses are those of plugin.h.
+// status of the host other than KOORD_OK is thrown as a Failure with that status. If a Failure leaves a plugin's
+// function, the function returns its status and text to the host. Header-only, C++17, nothing to link; plugin.hpp
+// includes it. Threads, lifetimes, units and statuses are the same as in plugin.h.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ inline void check(koord_status status, std::string_view what) {
   if (status != KOORD_OK) throw Refused(status, std::string(what) + " failed with status " + std::to_string(status));
 }
 
-// Runs `call` and lets no exception out: the innermost of the three guards around a plugin.
+// Runs `call` and lets no exception out. This is the innermost of the three guards that protect the host from a plugin.
 template <class Call>
 koord_status guard(const koord_host* host, Call&& call) noexcept {
   try {
@@ -334,8 +334,8 @@ std::string text_of(Ask&& ask) {
   }
 }
 
-// The instance's own part of the configuration, koord.config/1. A missing setting is nullopt. A setting of another type
-// is a Failure, unless a schema has already refused it.
+// The instance's own part of the configuration, koord.config/1. A missing setting is nullopt. A setting of a different
+// type is a Failure, unless a schema has already refused it.
 class Config {
  public:
   explicit Config(const koord_host* host) : host_(host), config_(require<koord_svc_config>(host, "koord.config/1")) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proposals of a QoS strategy, in C++: intents for knobs (koord.knobs/1) and evictions (koord.evict/1).
-// Header-only, C++17; plugin.hpp includes it. The contract (threads, units, errors) is that of plugin.h; the
-// knobs are in KNOBS.md.
+// Header-only, C++17; plugin.hpp includes it. The contract (threads, units, errors) is in plugin.h; the knobs are in
+// KNOBS.md.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ struct Intent {
   std::string reason;  // one sentence for the decision record
   // Values that the decision used: {"node_cpu_usage", "7.3"}.
   std::vector<std::pair<std::string, std::string>> inputs = {};
-  std::int32_t priority = 0;            // the highest wins; among equal ones the strictest value
+  std::int32_t priority = 0;            // the highest wins; among equal priorities the strictest value
   std::chrono::nanoseconds ttl{};       // required: withdrawn unless proposed again within this time
   std::uint32_t role = KOORD_ROLE_SET;  // KOORD_ROLE_*; a role other than KOORD_ROLE_SET needs a host of 1.1
 };
@@ -31,7 +31,7 @@ struct Intent {
 // A request to evict pods, in this order, until `amount` is released.
 struct Eviction {
   std::vector<std::uint64_t> pods;  // handles, in eviction order
-  std::string resource;  // "cpu", "memory": a pod releases what it uses; "<resource>.request": what it requests
+  std::string resource;             // "cpu", "memory": a pod releases its usage; "<resource>.request": its request
   std::string reason;
   std::int64_t amount = 0;  // total amount to release: milli-cores or bytes
   std::vector<std::pair<std::string, std::string>> inputs = {};
@@ -78,8 +78,8 @@ class Knobs {
           "proposing a plan");
   }
 
-  // Returns the value that the host uses without an intent; never a value that the host wrote. Failure
-  // KOORD_E_UNSUPPORTED also on a host of 1.0. [any]
+  // Returns the value that the host uses if there is no intent; never a value that the host wrote. Throws Failure
+  // KOORD_E_UNSUPPORTED on a host of 1.0, too. [any]
   std::string base(std::string_view knob, std::string_view cgroup_dir) const {
     if (!KOORD_HAS(knobs_, base)) throw Failure(KOORD_E_UNSUPPORTED, "this host is older than 1.1 and has no base()");
     return text_of([&](char* buf, std::uint64_t cap, std::uint64_t* need) {

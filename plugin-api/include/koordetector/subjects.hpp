@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One meter for each pod and container, which exists as long as the pod or container, and the processes of a pod or
+// One meter for each pod and container, which exists while the pod or container exists, and the processes of a pod or
 // container. Header-only, C++17, nothing to link.
 //
 //   subjects_.follow(Snapshot(host(), state_), [this](const Subject& subject) { return Meter(subject); });
-//   std::optional<Failure> failure =
-//       subjects_.for_each([&](Meter& meter, std::string_view dir) { meter.measure(dir); });
+//   const auto failure = subjects_.for_each([&](Meter& meter, std::string_view dir) { meter.measure(dir); });
 //   batch_.send(now_ns);
 //   if (failure) throw *failure;
 //
@@ -31,7 +30,7 @@ struct Subject {
   std::string_view cgroup_dir;                 // never empty
   const koord_pod* pod = nullptr;              // the pod itself, or the pod of the container
   const koord_container* container = nullptr;  // null: the subject is the pod itself
-  // All members are valid as long as the snapshot.
+  // All members are valid while the snapshot exists.
 
   bool is_pod() const { return container == nullptr; }
 };
@@ -52,8 +51,8 @@ inline std::vector<std::int32_t> processes_of(const koord_host* host, const koor
 template <class Meter>
 class Subjects {
  public:
-  // Updates the meters to the snapshot: creates missing ones with make(const Subject&) and removes those of ended
-  // subjects. Does nothing if the pods have not changed since the last call. Returns whether they have changed.
+  // Updates the meters to the snapshot: creates missing meters with make(const Subject&) and removes the meters of
+  // ended subjects. Does nothing if the pods have not changed since the last call. Returns whether they have changed.
   template <class Make>
   bool follow(const Snapshot& snapshot, Make&& make) {
     if (snapshot.version(KOORD_ON_PODS) == version_) return false;
@@ -122,8 +121,8 @@ class Subjects {
 };
 
 // Values of one logical file (koord.cgroup/1) of a cgroup that may be missing, because it does not exist yet or has
-// ended. Both are normal: the values are nullopt then, and the file is opened again from time to time. If this kernel
-// lacks the file, the values stay nullopt.
+// ended. Both are normal. In that case the values are nullopt, and the file is opened again from time to time. If this
+// kernel lacks the file, the values stay nullopt.
 template <std::size_t N>
 class CgroupValues {
  public:

@@ -43,7 +43,7 @@ KOORD_EXPORT koord_status koord_test_remove(koord_test *test, const char *path);
 /* Sets a PodList or a NodeSLO, YAML or JSON. A plugin that subscribed to them gets an event. */
 KOORD_EXPORT koord_status koord_test_pods(koord_test *test, const char *pod_list);
 KOORD_EXPORT koord_status koord_test_node_slo(koord_test *test, const char *node_slo);
-/* Adds a sample of another plugin's metric, now. `pod_uid`: the pod of the sample, or NULL. */
+/* Adds a sample of a different plugin's metric, now. `pod_uid`: the pod of the sample, or NULL. */
 KOORD_EXPORT koord_status koord_test_sample(koord_test *test, const char *metric, const char *pod_uid,
                                             const char *labels, double value);
 KOORD_EXPORT void koord_test_advance(koord_test *test, uint64_t ns);
@@ -56,7 +56,7 @@ KOORD_EXPORT uint64_t koord_test_now_ns(koord_test *test);
 KOORD_EXPORT koord_status koord_test_start(koord_test *test, const char *class_name, const char *config_json);
 /* Calls collect() or evaluate(), now. */
 KOORD_EXPORT koord_status koord_test_tick(koord_test *test);
-/* Sets another configuration, which is checked with the schema and passed to on_event(). */
+/* Sets a new configuration, which is checked with the schema and passed to on_event(). */
 KOORD_EXPORT koord_status koord_test_configure(koord_test *test, const char *config_json);
 /* Calls handle() of a runtime hook for a pod of koord_test_pods() and one of its containers, by name, or NULL. */
 KOORD_EXPORT koord_status koord_test_handle(koord_test *test, uint32_t stage, const char *pod_uid,
@@ -74,8 +74,8 @@ KOORD_EXPORT koord_status koord_test_end(koord_test *test);
 
 /* ---- results ---- */
 
-/* Returns the last value of the only series that has all these labels, including those of its pod or container. NULL:
- * any labels. NaN if no series or more than one matches. */
+/* Returns the last value of the only series that has all these labels, including the labels of its pod or container.
+ * NULL: any labels. NaN if no series or more than one matches. */
 KOORD_EXPORT double koord_test_value(koord_test *test, const char *metric, const char *labels);
 /* Returns how many series of the metric have a value. */
 KOORD_EXPORT uint64_t koord_test_series(koord_test *test, const char *metric);

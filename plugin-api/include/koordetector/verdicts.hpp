@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdicts in C++, koord.verdict/1: posts which containers are slowed down, and reads the verdicts of all plugins.
-// Header-only, C++17. The contract (units, limits, errors) is that of plugin.h. A host of 1.0 does not have the
-// service.
+// Header-only, C++17. The contract (units, limits, errors) is in plugin.h. A host of 1.0 does not have the service.
 #pragma once
 
 #include <chrono>
@@ -23,8 +22,8 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 struct Suspect {
   std::uint32_t kind = KOORD_SUSPECT_SUBJECT;  // KOORD_SUSPECT_*
   std::uint64_t subject = KOORD_NO_SUBJECT;    // handle, only for KOORD_SUSPECT_SUBJECT
-  std::string name = {};                       // for a subject the host sets it
-  double value = kUnknown;                     // in Verdict::amount_unit
+  std::string name = {};                       // set by the host if the suspect is a subject
+  double value = kUnknown;                     // amount, in Verdict::amount_unit
   double share = kUnknown;                     // 0 to 1
   double excess = kUnknown;                    // `value` minus the value in quiet times
   double usage = kUnknown, request = kUnknown;
@@ -62,7 +61,7 @@ class VerdictList {
     if (list_) table_->release(host_, list_);
   }
 
-  // Valid as long as this object.
+  // Valid while this object exists.
   Strided<koord_verdict> verdicts() const {
     std::uint32_t n = 0, stride = 0;
     const koord_verdict* first = table_->verdicts(list_, &n, &stride);
@@ -88,13 +87,15 @@ class Verdicts {
   Verdicts() = default;
   explicit Verdicts(const koord_host* host)
       : host_(host), table_(require<koord_svc_verdict>(host, "koord.verdict/1")) {}
-  // Does not throw if the host lacks the service: is_offered() is false then, and no other function may be called.
+  // Does not throw if the host lacks the service: in that case is_offered() is false, and no other function may be
+  // called.
   static Verdicts if_offered(const koord_host* host) {
     return host->get_service(host, "koord.verdict/1") ? Verdicts(host) : Verdicts();
   }
   bool is_offered() const { return table_ != nullptr; }
 
-  // Adds verdicts, or replaces standing verdicts with the same victim, resource and kind. All or nothing. [any]
+  // Adds verdicts, or replaces standing verdicts with the same victim, resource and kind. It posts all verdicts or
+  // none. [any]
   void post(const std::vector<Verdict>& verdicts) const {
     std::vector<std::vector<koord_suspect>> suspects;
     std::vector<std::vector<koord_label>> others;
@@ -108,8 +109,8 @@ class Verdicts {
           "posting verdicts");
   }
 
-  // Ends a standing verdict of this plugin. Returns false if none stands, which is normal after the end of its victim.
-  // [any]
+  // Ends a standing verdict of this plugin. Returns false if the verdict does not stand, which is normal after the end
+  // of its victim. [any]
   bool end(std::uint64_t victim, std::uint32_t resource, std::uint32_t kind, std::string_view why = {}) const {
     const koord_status status = table_->end(host_, victim, resource, kind, str(why));
     if (status == KOORD_E_NOT_FOUND) return false;

@@ -78,7 +78,7 @@ static koord_status init(void *instance) {
   return status == KOORD_OK ? on_event(self, KOORD_ON_CONFIG, 0) : status;
 }
 
-/* Called every period: reads and appends. A failure is only this tick's error; the next tick tries again. */
+/* Called every period. Reads the file and appends a value. If it fails, only this tick fails; the next tries again. */
 static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_ns) {
   plugin *self = instance;
   koord_point point = {self->load, 0};
@@ -89,7 +89,7 @@ static koord_status collect(void *instance, uint64_t now_ns, uint64_t deadline_n
   (void)deadline_ns;
   if (status != KOORD_OK) return status;
 
-  /* In "0.52 0.48 0.40 2/310 4711", the averages over one, five and fifteen minutes come first. */
+  /* In "0.52 0.48 0.40 2/310 4711", the first three numbers are averages over one, five and fifteen minutes. */
   text[length] = '\0';
   if (sscanf(text, "%lf %lf %lf", &one, &five, &fifteen) != 3)
     return fail(self, KOORD_E_IO, TEXT("/proc/loadavg: expected three numbers at its beginning"));

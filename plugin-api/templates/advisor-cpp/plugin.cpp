@@ -15,7 +15,7 @@ constexpr char kSettings[] = R"({
   "additionalProperties": false
 })";
 
-// In "0.52 0.48 0.40 2/310 4711", the averages over one, five and fifteen minutes come first.
+// In "0.52 0.48 0.40 2/310 4711", the first three numbers are averages over one, five and fifteen minutes.
 double load_of(const std::string& loadavg, std::int64_t minutes) {
   double one = 0, five = 0, fifteen = 0;
   if (std::sscanf(loadavg.c_str(), "%lf %lf %lf", &one, &five, &fifteen) != 3)
@@ -37,7 +37,7 @@ struct Load : Advisor {
     if (what == KOORD_ON_CONFIG) minutes_ = Config(host()).i64("/minutes").value_or(1);
   }
 
-  // Called every period: reads and appends. An exception is only this tick's error; the next tick tries again.
+  // Called every period. Reads the file and adds a value. If it throws, only this tick fails; the next one tries again.
   void collect(std::uint64_t now_ns, std::uint64_t /*deadline_ns*/) override {
     batch_.add(load_, load_of(files_.read(KOORD_ROOT_PROC, "loadavg"), minutes_));
     batch_.send(now_ns);

@@ -28,7 +28,7 @@ int main() {
   EXPECT(koord_test_tick(test) == KOORD_OK);
   EXPECT(koord_test_value(test, "@METRIC@_load", nullptr) == 0.75);
 
-  // A file in another format is an error, not a value.
+  // A file in an unexpected format is an error and gives no value.
   koord_test_file(test, "proc/loadavg", "busy\n");
   EXPECT(koord_test_tick(test) == KOORD_E_IO);
 

@@ -35,7 +35,7 @@ func init() {
 
 func main() {} // a shared library never calls it
 
-// In "0.52 0.48 0.40 2/310 4711", the averages over one, five and fifteen minutes come first.
+// In "0.52 0.48 0.40 2/310 4711", the first three numbers are averages over one, five and fifteen minutes.
 func loadOf(loadavg string, minutes int64) (float64, error) {
 	words := strings.Fields(loadavg)
 	if len(words) < 3 {
@@ -85,7 +85,8 @@ func (l *load) OnEvent(what koordetector.Parts, _ uint64) (err error) {
 	return err
 }
 
-// Collect is called every period: reads and appends. An error is only this tick's; the next tick tries again.
+// Collect is called every period. It reads the file and adds a value. After an error only this tick fails; the next one
+// tries again.
 func (l *load) Collect(now, _ koordetector.Time) error {
 	text, err := l.fs.Read(koordetector.ProcRoot, "loadavg")
 	if err != nil {

@@ -5,7 +5,7 @@ use koordetector::abi::*;
 use koordetector::{Advisor, Batch, Config, Failure, Fs, Host, MetricSpec, Plugin, Result, Series};
 use std::time::Duration;
 
-/// In "0.52 0.48 0.40 2/310 4711", the averages over one, five and fifteen minutes come first.
+/// In "0.52 0.48 0.40 2/310 4711", the first three numbers are averages over one, five and fifteen minutes.
 fn load_of(loadavg: &str, minutes: i64) -> Option<f64> {
     let column = match minutes {
         1 => 0,
@@ -46,7 +46,8 @@ impl Plugin for Load {
 }
 
 impl Advisor for Load {
-    /// Called every period: reads and appends. A failure is only this tick's error; the next tick tries again.
+    /// Called every period. Reads the file and adds a value. If it fails, only this tick fails; the next one tries
+    /// again.
     fn collect(&mut self, now_ns: u64, _deadline_ns: u64) -> Result<()> {
         let text = self.fs.read(KOORD_ROOT_PROC, "loadavg")?;
         let load = load_of(&text, self.minutes).ok_or_else(|| {

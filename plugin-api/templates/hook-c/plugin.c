@@ -66,8 +66,8 @@ static int is_interactive(const koord_pod *pod) {
   return 0;
 }
 
-/* Called for each container. The agent maintains cgroup fields afterwards, but only a new container gets an
- * environment. */
+/* Called for each container. The agent keeps cgroup fields at the returned values later, too. An environment is set
+ * only while a container is created. */
 static koord_status handle(void *instance, const koord_hook_request *request, const koord_hook_response *response) {
   plugin *self = instance;
   char text[24];

@@ -30,8 +30,8 @@ struct Tiers : RuntimeHook {
     if (what == KOORD_ON_CONFIG) shares_ = Config(host()).i64("/shares").value_or(kShares);
   }
 
-  // Called for each container. The agent maintains cgroup fields afterwards, but only a new container gets an
-  // environment.
+  // Called for each container. The agent keeps cgroup fields at the returned values later, too. An environment is set
+  // only while a container is created.
   void handle(const koord_hook_request& request, const koord_hook_response& response) override {
     if (!is_interactive(*request.pod)) return;
     const std::string shares = std::to_string(shares_);

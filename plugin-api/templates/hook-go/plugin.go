@@ -42,7 +42,7 @@ func isInteractive(labels koordetector.Labels) bool {
 
 type tiers struct {
 	config koordetector.Config
-	shares atomic.Int64 // Handle may run several times at once, in parallel with OnEvent
+	shares atomic.Int64 // Handle may run in several threads, in parallel with OnEvent
 }
 
 func newTiers(host koordetector.Host) (*tiers, error) {
@@ -66,8 +66,8 @@ func (t *tiers) OnEvent(what koordetector.Parts, _ uint64) error {
 	return err
 }
 
-// Handle is called for each container. The agent maintains cgroup fields afterwards, but only a new container gets an
-// environment.
+// Handle is called for each container. The agent keeps cgroup fields at the returned values later, too. An environment
+// is set only while a container is created.
 func (t *tiers) Handle(request koordetector.HookRequest, response koordetector.HookResponse) error {
 	if !isInteractive(request.Pod.Labels) {
 		return nil

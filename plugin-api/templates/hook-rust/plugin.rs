@@ -33,8 +33,8 @@ impl Plugin for Tiers {
 impl RuntimeHook for Tiers {
     const STAGES: u32 = KOORD_STAGE_PRE_CREATE_CONTAINER;
 
-    /// Called for each container. The agent maintains cgroup fields afterwards, but only a new container gets an
-    /// environment.
+    /// Called for each container. The agent keeps cgroup fields at the returned values later, too. An environment is
+    /// set only while a container is created.
     fn handle(&self, request: HookRequest<'_>, response: &HookResponse<'_>) -> Result<()> {
         match request.pod() {
             Some(pod) if is_interactive(pod.labels().map(|label| (label.key(), label.value()))) => {
