@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ClusterServices: the services of an agent on a fake node, with the test cluster's API server. The clock of the
-// services does not move; that of the client does.
+// services does not move, but the clock of the client does.
 #pragma once
 
 #include "test/core/agentd/node_services.hpp"

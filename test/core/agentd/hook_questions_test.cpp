@@ -65,7 +65,7 @@ struct Asking : NodeServices {
   const nri::Container container{.name = "main"};
 
  private:
-  std::optional<HookQuestions> questions_;  // the last member: its threads use the others
+  std::optional<HookQuestions> questions_;  // the last member, because its threads use the other members
 };
 
 }  // namespace

@@ -229,7 +229,7 @@ TEST_CASE("while no list of pods is confirmed, only classes are listed and set")
       {"kubepods/burstable memory.min", "0"}};
   CHECK(bases(left.takeover.list()) == expected);
   CHECK_FALSE(left.takeover.list().are_pods_known);
-  left.hub.publish({.pods = std::vector{service(), batch()}});  // from a source that is not trusted yet
+  left.hub.publish({.pods = std::vector{service(), batch()}});  // pods of a source that is not trusted yet
   const api::TakeoverReport done = left.takeover.apply();
   CHECK(bases(done) == expected);
   CHECK_FALSE(done.are_pods_known);

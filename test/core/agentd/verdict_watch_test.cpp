@@ -43,7 +43,7 @@ struct Watching : ClusterServices {
     const auto count = loop.every(1s, [&] { ++seen; });
     CHECK(until([&] { return seen == polls; }));
   }
-  // Returns the Event about the pod from the server; empty without one.
+  // Returns the Event about the pod from the server; empty if no Event exists.
   std::string event(const std::string& pod) {
     const std::string list = cluster.command("list", R"({"kind":"Event"})");
     const auto at = list.find("\"name\": \"" + pod + ".");

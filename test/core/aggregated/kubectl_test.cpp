@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real kubectl with the API. Skipped if kubectl is not installed; KOORD_KUBECTL sets another path.
+// The real kubectl with the API. Skipped if kubectl is not installed; KOORD_KUBECTL sets a different path.
 #include <doctest/doctest.h>
 
 #include <cstdio>

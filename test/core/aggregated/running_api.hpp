@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An Api on a real socket with its loop in a thread. A client's identity is the value of the header X-Test-User, unless
-// the test sets another authentication.
+// the test sets a different authentication.
 #pragma once
 
 #include <memory>

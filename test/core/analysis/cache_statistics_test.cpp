@@ -50,8 +50,8 @@ SyntheticNode node_of(std::uint64_t seed) {
   return node;
 }
 
-// Adds a container that begins after the victim's baseline is known, and a harmless one that begins within a minute of
-// it.
+// Adds a container that begins after the victim's baseline is known, and a harmless container that begins within a
+// minute of it.
 Subject add_antagonist(SyntheticNode& node, double slow_down) {
   SyntheticContainer antagonist = node.any(), decoy = node.any();
   antagonist.pattern = decoy.pattern = Pattern::bursts;
@@ -68,7 +68,7 @@ Subject add_antagonist(SyntheticNode& node, double slow_down) {
 
 struct Tally {
   int found = 0, right = 0, others = 0;
-  double delay = 0;  // seconds until the verdict, total of all that were found
+  double delay = 0;  // seconds until the verdict, in total for all verdicts that were found
 };
 
 Tally tally(double slow_down, std::uint64_t first_seed) {

@@ -66,7 +66,7 @@ TEST_CASE("a workload with a rule of its own is judged by it, and the others by 
   CHECK(standing() == "1 8 ");
   CHECK(analysis.standing()[0].statistic.threshold == doctest::Approx(0.01));
 
-  // From now on it has another rule: its verdict ends with an event, and the new rule confirms a verdict again.
+  // From now on it has a different rule. Its verdict ends with an event, and the new rule confirms a verdict again.
   hasty.rules = nullptr;
   const auto events = analysis.add(kBegin + 5s, {service(0.05), other, hasty});
   REQUIRE(events.size() == 1);
@@ -132,7 +132,7 @@ TEST_CASE("an analysis that starts during interference uses the saved baselines 
   CHECK(after.standing()[0].statistic.baseline == doctest::Approx(0.004).epsilon(0.1));
   CHECK(after.standing()[0].suspects.at(0).quiet == doctest::Approx(0.004).epsilon(0.1));
 
-  // Without saved baselines the analysis knows only windows with interference, and takes them for quiet ones.
+  // Without saved baselines the analysis knows only windows with interference, and treats them as quiet windows.
   CpuAnalysis fresh;
   for (int second = 105; second < 405; ++second) fresh.add(kBegin + second * 1s, {service(0.05), hog()});
   CHECK(fresh.standing().empty());

@@ -14,7 +14,7 @@ Suspect by(Subject subject, double waited) { return {SuspectKind::container, sub
 
 Suspect uses(Subject subject, double cpus) { return {SuspectKind::container, subject, 0, cpus}; }
 
-// A window of a small service that is held up by another container.
+// A window of a small service that is held up by a different container.
 CpuWindow held_up_service() {
   return {.subject = kCart,
           .run = 0.25,
@@ -118,7 +118,7 @@ TEST_CASE("threads beyond the CPUs that a container may use wait through its own
 }
 
 TEST_CASE("threads that wait for each other on CPUs that others use are displaced by these") {
-  // Two threads, two CPUs, one of them used by others: one thread runs, the other waits behind it.
+  // Two threads, two CPUs, one of them used by others: one thread runs, and the other waits for its CPU.
   CpuWindow victim{
       .subject = kCart, .run = 1, .wait = 1, .usable_cpus = 2, .held_up = 0.9, .self = 0.8, .others = {by(kEtl, 0.1)}};
   victim.neighbours = {uses(kEtl, 0.75), uses(kWeb, 0.15), {SuspectKind::outside, 0, 0, 0.1}};
@@ -151,7 +151,7 @@ TEST_CASE("others cause waits behind own threads by the part of the CPUs that th
 }
 
 TEST_CASE("others that use a part of the CPUs displace no more than that part beside a surplus of own threads") {
-  // Three threads on two CPUs, of which another container uses a tenth.
+  // Three threads on two CPUs; a different container uses a tenth of the CPUs.
   CpuWindow victim{.subject = kCart, .run = 1.9, .wait = 1.1, .usable_cpus = 2, .held_up = 1, .self = 1.1};
   victim.neighbours = {uses(kEtl, 0.1)};
   const Finding finding = judged(victim);

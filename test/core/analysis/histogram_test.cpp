@@ -16,7 +16,7 @@ namespace {
 constexpr Buckets kCpuBuckets{0.025, 1024};                        // cores
 constexpr Buckets kMemoryBuckets{5.0 * (1 << 20), 2199023255552};  // bytes
 constexpr Duration kHalfLife = 12h;
-// A multiple of the half-life: a sample at this time has the weight 1.
+// A multiple of the half-life, so a sample at this time has the weight 1.
 const Time kBegin = Time(kHalfLife * 40'000);
 
 Histogram cpu() { return {kCpuBuckets, kHalfLife}; }
@@ -106,7 +106,7 @@ TEST_CASE("after a hundred half-lives the reference time moves, and all weights 
   histogram.add(1.0, kBegin + 101 * kHalfLife);
   CHECK(histogram.state().reference == kBegin + 101 * kHalfLife);
   CHECK(histogram.state().total == doctest::Approx(1.5));
-  CHECK(histogram.percentile(0.0) > 1);  // the weight of the first one is almost 0 and counts as 0
+  CHECK(histogram.percentile(0.0) > 1);  // the weight of the first sample is almost 0 and counts as 0
 }
 
 TEST_CASE("years of samples keep their percentiles, within bounds that a double has") {
@@ -145,7 +145,7 @@ TEST_CASE(
   std::lognormal_distribution<double> use(0, 1);
   for (int shift : {1, 99, 100, 101, 250, 3000}) {
     Histogram one = cpu(), other = cpu();
-    other.add(3, kBegin - 2000 * kHalfLife);  // it has another reference time
+    other.add(3, kBegin - 2000 * kHalfLife);  // it has a different reference time
     for (int i = 0; i < 500; ++i) {
       const double value = use(random);
       one.add(value, kBegin + i * 10min);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SyntheticNode: containers with counters of known causes, in windows of 5 s. A seed determines all values. Each
 // container has its own CPI (cycles per instruction) with noise and a slow drift, and its own pattern of CPU use:
-// steady, a wave, or bursts. A container can slow another one down by its usage, can have phases of its own, and can
-// share the load of another one.
+// steady, a wave, or bursts. A container can slow down a different container by its usage, can have phases of its own,
+// and can share the load of a different container.
 #pragma once
 
 #include <cmath>
@@ -40,16 +40,16 @@ enum class Pattern { steady, wave, bursts };
 struct SyntheticContainer {
   Pattern pattern = Pattern::steady;
   double cpi = 1, noise = 0.05, level = 1;        // usual CPI, its noise, CPUs used when busy
-  double period = 600, phase = 0;                 // of a wave: seconds and radians
-  double busy_seconds = 120, idle_seconds = 120;  // of bursts, on average
-  double misses = 1e6;                            // per second of CPU
+  double period = 600, phase = 0;                 // only for a wave: seconds and radians
+  double busy_seconds = 120, idle_seconds = 120;  // only for bursts: averages
+  double misses = 1e6;                            // misses per second of CPU
   double begins = 0;                              // seconds; idle before
   // Windows in which the CPI is higher for the container's own reason.
   double own_phase = 0, phase_begins = 0, phase_ends = 0;
-  // In this time, in seconds, the container's load is `surge` times the usual one, and so is the load of the container
+  // In this time, in seconds, the container's load is `surge` times the usual load, and so is the load of the container
   // at this index.
   double surge = 1, surge_begins = 0, surge_ends = 0;
-  // The index of a container that this one slows down, and by how much when this one is busy.
+  // The index of a container that this container slows down, and by how much when this container is busy.
   int victim = -1;
   double slow_down = 0;
 };
@@ -93,7 +93,7 @@ class SyntheticNode {
  private:
   struct State {
     SyntheticContainer container;
-    double drift = 0, changes = 0;  // of bursts: the time when the next one begins or ends
+    double drift = 0, changes = 0;  // `changes`, only for bursts: the time when the next burst begins or ends
     bool is_busy = false;
   };
 

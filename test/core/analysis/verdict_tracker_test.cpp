@@ -113,7 +113,7 @@ TEST_CASE("a verdict that stands for long shows what holds the container up now,
   CHECK(tracker.verdict()->suspects[0].kind == SuspectKind::outside);
   CHECK(tracker.verdict()->suspects[0].waited == doctest::Approx(0.04));
   CHECK(tracker.verdict()->windows_over == 1010);
-  // Findings do not have to follow each other at once.
+  // Findings do not have to follow each other immediately.
   second += 9;
   add({{SuspectKind::kernel, 0, 0.02, 0}}, 1);
   CHECK(tracker.verdict()->suspects.size() == 1);

@@ -69,9 +69,9 @@ TEST_CASE_FIXTURE(
   };
   std::thread one(read, first), two(read, second);
   CHECK(comes_true([&] { return reported == 1; }));
-  CHECK(returned == 1);  // the other one waits in the kernel
+  CHECK(returned == 1);  // the other thread waits in the kernel
   CHECK(read_other().value() == 2);
-  read(first);  // returns at once
+  read(first);  // returns immediately
   CHECK(reported == 2);
   CHECK_FALSE(reader.open("stuck", "pids.current", kPids));
   reader.close(second);

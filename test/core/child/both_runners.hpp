@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the same service calls as a plugin inside the agent and as a plugin in a child. Two hosts run on one node, and
-// the calls to one of them pass through a channel, as those of a child do. A test is a table of rows with one call
+// the calls to one of them pass through a channel, like the calls of a child. A test is a table of rows with one call
 // each. Both runners must return the same status, the same text and the same answer. Each function of the services'
 // tables must have a valid and an invalid row.
 #pragma once
@@ -167,7 +167,7 @@ class CalledFunctions {
   void add(const Function& function) { unknown_.insert(function); }
   void end_row(bool good) { (good ? good_ : bad_).merge(std::exchange(unknown_, {})); }
 
-  // Checks that each function of the table succeeded in one row and failed in another.
+  // Checks that each function of the table succeeded in one row and failed in a different row.
   template <class Table>
   void check_all_of() const {
     constexpr std::size_t kFirst = 2 * sizeof(std::uint32_t);  // after struct_size and rsv
@@ -185,13 +185,13 @@ class CalledFunctions {
   std::set<Function> good_, bad_, unknown_;
 };
 
-// The services of one runner, as a plugin calls them.
+// The services of one runner, called in the way in which a plugin calls them.
 class Side {
  public:
   Side(OneHost& one, service::PluginSide& plugin, CalledFunctions& called)
       : Side(one, plugin.host(), plugin.host(), called) {}
 
-  // Returns the same tables with another host pointer for the calls.
+  // Returns the same tables with a different host pointer for the calls.
   Side with_host(const koord_host* host) const { return Side(one_, tables_, host, called_); }
   const koord_host* host() const { return host_; }
   std::uint64_t series_of_another() const { return one_.series_of_another; }

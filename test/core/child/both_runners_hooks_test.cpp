@@ -33,7 +33,7 @@ FieldAnswer answer_of(service::PluginSide& plugin, const FieldRow& row) {
   return {status, std::move(text), response.close()};
 }
 
-// The agent's parsing of a child's answer. `complete` is false: the child has not checked it, and is killed.
+// The agent's parsing of a child's answer. If `complete` is false, the child has not checked the answer, and is killed.
 struct FromChild {
   host::HookSettings settings;
   bool complete;

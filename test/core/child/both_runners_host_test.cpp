@@ -12,8 +12,8 @@ const void* find_table(const Side& side, const char* id) { return side.host()->g
 
 std::uint32_t size_of_table(const void* table) { return table ? *static_cast<const std::uint32_t*>(table) : 0; }
 
-// Returns the last log line without its time. A child does not wait for log lines, so this makes another call after
-// them.
+// Returns the last log line without its time. A child does not wait for log lines, so this makes one more call after
+// the log line.
 std::string logged(const Side& side, std::int32_t level, koord_str message) {
   const log::Capture log;
   side.host()->log(side.host(), level, message);

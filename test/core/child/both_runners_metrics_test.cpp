@@ -208,7 +208,7 @@ TEST_CASE("koord.metrics/1 gives a plugin in the agent and one in a child the sa
 TEST_CASE("a child's query sees what the child appended before, as a plugin's in the agent does") {
   BothRunners both;
   const Side& side = both.far_side;
-  both.far.remote().set_in_call(true);  // then the host does not report the batch
+  both.far.remote().set_in_call(true);  // so the host does not report the batch
   REQUIRE(append(side, 42, series(side, "acme_a")) == KOORD_OK);
   CHECK(aggregate(side).answer == "1 row: 42 of 1");
 }

@@ -63,7 +63,7 @@ Reply node_slo(const Side& side, const koord_snapshot* snapshot) {
   return {slo.n ? KOORD_OK : kNothing, text(slo)};
 }
 
-// Releases the snapshot and returns the log line about it. A child does not wait for log lines, so this makes another
+// Releases the snapshot and returns the log line about it. A child does not wait for log lines, so this makes one more
 // call.
 Reply release(const Side& side, const koord_snapshot* snapshot, koord_status expected) {
   const log::Capture log;

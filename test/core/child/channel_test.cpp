@@ -137,6 +137,6 @@ TEST_CASE_FIXTURE(Pair, "invalid packets are refused, and leave no descriptor op
     send_raw(here.fd(), row.bytes, row.fd);
     CHECK_FALSE(there.receive(1s));
   }
-  // Another thread closes the received descriptors, because close() may block.
+  // A different thread closes the received descriptors, because close() may block.
   CHECK(eventually([] { return open_descriptors() == 2; }));
 }

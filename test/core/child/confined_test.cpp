@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The isolation layers of a third-party plugin: all that this kernel has, or some of them. Needs root.
+// The isolation layers of a third-party plugin: all layers that this kernel has, or some of them. Needs root.
 #include <doctest/doctest.h>
 #include <linux/capability.h>
 #include <linux/filter.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cgroups without a controller, or without a lock. Needs root.
+// Cgroups that lack the file of a limit, cannot be locked, or have lost a controller. Needs root.
 #include <sys/inotify.h>
 #include <unistd.h>
 

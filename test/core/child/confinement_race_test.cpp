@@ -20,7 +20,7 @@ using test::ChildProcess;
 
 namespace {
 
-// A separate tree of cgroups: the machine's tree has cgroups of other tests' agents.
+// A separate tree of cgroups, because the machine's tree has cgroups of other tests' agents.
 class OwnTree {
  public:
   explicit OwnTree(const cgroup::Layout& machine) {

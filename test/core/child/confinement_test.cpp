@@ -37,7 +37,7 @@ using test::ChildProcess;
 
 namespace {
 
-// Returns the processes in a plugin's cgroup, or in that of its first child.
+// Returns the processes in a plugin's cgroup and in the cgroup of its first child.
 std::string members_of_plugin(const std::string& directory) {
   return std::string(trim(read_file(directory + "/cgroup.procs").value_or("") +
                           read_file(directory + "/child-1/cgroup.procs").value_or("")));
@@ -97,9 +97,9 @@ TEST_CASE_FIXTURE(Node, "the cgroup is removed with the last child") {
     CHECK_FALSE(std::filesystem::exists(file(controller, "cgroup.procs")));
 }
 
-// As if the agent could not make a cgroup for the child.
+// The state is the same as if the agent could not make a cgroup for the child.
 TEST_CASE_FIXTURE(Node, "the cgroup goes when a killed process in it has ended, also if it was in no child's cgroup") {
-  Waiting late([] {});  // first, because it inherits open descriptors and their locks
+  Waiting late([] {});  // forked first, because it inherits open descriptors and their locks
   auto confinement = std::make_unique<Confinement>(layout, id, host::RunnerLimits{.cpu_millis = 500});
   REQUIRE(write_value(file(Controller::cpu, "cgroup.procs"), std::to_string(late.process().pid())));
   const std::string own = layout.unified_directory(plugin()).empty() ? layout.directory(Controller::pids, plugin())
@@ -146,7 +146,7 @@ TEST_CASE("a controller that the node lacks is reported by name") {
 
 namespace {
 
-// A plugin process that a killed agent left behind.
+// A plugin process that still runs after its agent was killed.
 struct LeftBehind : Node {
   pid_t pid = 0;
 
@@ -171,7 +171,7 @@ struct LeftBehind : Node {
 
 namespace {
 
-// Leaves its parent, session and process group as daemons do. The first process ends at once.
+// Leaves its parent, session and process group as daemons do. The first process ends immediately.
 void daemonise_and(const std::function<void()>& go_on) {
   if (::fork() != 0) ::_exit(0);
   ::setsid();
@@ -230,7 +230,7 @@ TEST_CASE_FIXTURE(Node,
                   "daemons of a killed agent's child have ended before the sweep returns, and no cgroup is left") {
   ChildProcess agent([this] {
     Confinement confinement(layout, id, {.processes = 64});
-    // Waits for its confinement, then starts sleepers in another session, which no parent waits for.
+    // Waits for its confinement, then starts sleepers in a different session, which no parent waits for.
     pid_t child =
         spawn_as_the_agent_does({"sh", "-c", "kill -STOP $$; setsid sh -c 'while :; do sleep 1000 & done' & exit"});
     ::waitpid(child, nullptr, WUNTRACED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plugin cgroups that a previous agent left behind, in a tree of plain files.
+// Plugin cgroups that a previous agent did not remove, in a tree of plain files.
 #include "core/child/orphans.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ using koord::test::FakeNode;
 
 namespace {
 
-// A cgroup v2 tree with this process in one cgroup and an orphan in another.
+// A cgroup v2 tree with this process in one cgroup and an orphan in a different cgroup.
 struct Tree {
   FakeNode node{{"cgroup/cgroup.controllers", "cpu memory pids\n"}, {"cgroup/cgroup.procs", "1\n"}};
   ChildProcess orphan{std::vector<std::string>{"sleep", "1000"}};

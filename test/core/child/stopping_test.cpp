@@ -28,7 +28,7 @@ namespace {
 constexpr const char* kActor = "com.example.actor";
 constexpr const char* kStuck = "com.example.stuck";
 
-// Returns the pid of a child; 0 without one.
+// Returns the pid of a child; 0 if no child exists.
 pid_t a_child() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::ifstream list(task.path() / "children");

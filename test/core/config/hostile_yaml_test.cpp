@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile or broken files: each is refused within a time limit, and none crashes the parser.
+// Hostile or broken files. Each is refused within a time limit, and none crashes the parser.
 #include <doctest/doctest.h>
 
 #include <string>

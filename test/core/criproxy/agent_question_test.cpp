@@ -95,7 +95,7 @@ TEST_CASE("the agent takes each question that the proxy asks") {
   wire::Checkpoint about = pod_of_shop();
   about.mutable_container()->set_name("main");
   about.add_envs()->set_key("LARGE");
-  about.mutable_envs(0)->set_value(std::string(4 << 20, 'x'));  // as with many ConfigMaps
+  about.mutable_envs(0)->set_value(std::string(4 << 20, 'x'));  // as large as with many ConfigMaps
   const auto question =
       hook::read_cri_question(KOORD_STAGE_PRE_CREATE_CONTAINER, agent_request("PreCreateContainer", about),
                               [](std::string_view) { return true; });

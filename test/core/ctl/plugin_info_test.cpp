@@ -20,7 +20,7 @@ struct Asked {
   std::string output;
 
   bool says(std::string_view text) const { return output.find(text) != std::string::npos; }
-  // Returns the value in the table row with this key; empty without such a row.
+  // Returns the value in the table row with this key; empty if no row has it.
   std::string value(const std::string& key) const {
     std::istringstream lines(output);
     for (std::string line; std::getline(lines, line);)

@@ -26,7 +26,7 @@ struct PluginRow {
     std::getline(lines, titles);
     std::getline(lines, cells);
   }
-  // Two blanks end a cell: titles and texts of these columns are aligned to the left.
+  // Two blanks end a cell, because titles and texts of these columns are aligned to the left.
   std::string operator[](const std::string& title) const {
     const std::size_t at = titles.find(title + " ");
     REQUIRE(at != std::string::npos);

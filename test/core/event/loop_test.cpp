@@ -136,7 +136,7 @@ TEST_CASE("a periodic timer skips the ticks that a busy loop missed") {
     }
   });
   loop.run();
-  // a repeated missed tick would come at once, at 35 ms minus the scheduler's delay
+  // a repeated missed tick would come immediately, at 35 ms minus the scheduler's delay
   CHECK(ticks[1] - ticks[0] >= 35ms);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("a watch runs its task as long as the descriptor is readable") {
   Pipe pipe;
   int taken = 0;
   auto watch = loop.on_readable(pipe.in.get(), [&] {
-    pipe.take();  // reads one of two bytes: the watch must report the other one, too
+    pipe.take();  // reads one of two bytes; the watch must report the other byte, too
     if (++taken == 2) loop.stop();
   });
   REQUIRE(watch);

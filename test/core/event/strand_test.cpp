@@ -26,7 +26,6 @@ constexpr Limits kWedgesSoon{.deadline = 1ms, .wedged_after = 2ms};
 
 // A task that hangs until it is released, and the reports about it. A stuck task's objects must outlive the strand, so
 // they are shared.
-// strand, so they are shared.
 class Hang {
  public:
   void post_to(Strand& strand, Limits limits) {
@@ -58,7 +57,7 @@ class Hang {
   bool released_ = false;
 };
 
-// Waits with a time limit: a task that does not run fails its test, which would hang otherwise.
+// Waits with a time limit, because without it the test would hang if the task does not run.
 bool is_ready(std::promise<void>& promise) { return promise.get_future().wait_for(20s) == std::future_status::ready; }
 
 void run_through(Strand& strand) {

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Waits with a time limit: a lost alarm fails the test, which would hang otherwise.
+// Waits with a time limit, because without it the test would hang if the alarm is lost.
 bool is_called(std::promise<void>& alarm) { return alarm.get_future().wait_for(20s) == std::future_status::ready; }
 
 }  // namespace

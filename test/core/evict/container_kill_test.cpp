@@ -30,7 +30,7 @@ pid_t start_in(const RealCgroup& cgroup) {
   return pid;
 }
 
-// Returns the signal that ended the process; 0 without one.
+// Returns the signal that ended the process; 0 if no signal ended it.
 int signal_of(pid_t pid) {
   int status = 0;
   return ::waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;

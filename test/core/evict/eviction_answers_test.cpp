@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every answer to an eviction that an API server, or a proxy before it, may give. For each of them: at most
+// Every answer to an eviction that an API server, or a proxy before it, may give. With each answer at most
 // evict.mostPods pods are evicted in a window, an attempt counts until it is known to have failed, and the record has
 // the answer.
 #include <set>
@@ -18,7 +18,7 @@ constexpr auto kUnanswered = decision::Outcome::unanswered, kRefused = decision:
 
 struct AnswerRow {
   const char* name;
-  const char* fault;      // of the test cluster
+  const char* fault;      // fault of the test cluster
   const char* arguments;  // arguments of the fault
   decision::Outcome outcome;
   const char* why;              // a part of the record's reason

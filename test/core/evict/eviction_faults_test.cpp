@@ -147,7 +147,8 @@ TEST_CASE("an eviction that was in flight when the agent died counts for the bud
   SUBCASE("in flight, and without an answer") {
     node.evictions.remember({record("a", decision::Outcome::asked), record("b", decision::Outcome::asked),
                              record("b", decision::Outcome::unanswered),
-                             record("b", decision::Outcome::refused)});  // refused later: it was never requested
+                             record("b", decision::Outcome::refused)});  // refused later, because it was never
+                                                                         // requested
     CHECK(node.round(kGiB) == 0);
     CHECK(node.count(decision::Outcome::budget) == 1);
   }

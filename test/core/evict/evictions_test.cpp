@@ -69,7 +69,7 @@ TEST_CASE(
   CHECK(node.going() == Names{"pod-2"});
   for (int i = 0; i < 10; ++i) CHECK(node.round(kGiB) == 0);
   CHECK(node.evictions_asked() == 2);
-  node.manual.advance(10s);  // the wait of the server's answer
+  node.manual.advance(10s);  // the wait for the server's answer
   node.publish();
   CHECK(node.round(2 * kGiB) == 1);
   CHECK(node.evictions_asked() == 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods of a node for tests of evictions: best-effort ones "pod-1", "pod-2", … in the namespace "shop".
+// Pods of a node for tests of evictions: best-effort pods "pod-1", "pod-2", … in the namespace "shop".
 #pragma once
 
 #include <cstdint>

@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(Node, "a victim that is stuck Terminating yields no second one
     now += 1min;
     CHECK(round({release_memory(kGiB, handles(1, 5))}).empty());
   }
-  CHECK(round({release_memory(2 * kGiB, handles(1, 5))}) == Names{"pod-2"});  // another pressure
+  CHECK(round({release_memory(2 * kGiB, handles(1, 5))}) == Names{"pod-2"});  // a different kind of pressure
 }
 
 TEST_CASE_FIXTURE(Node, "a victim that does not end counts for the pending period, and may then be evicted again") {
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(Node, "an evicted pod counts until measurements can show its e
   CHECK(round({{{3}, "cpu", "busy", 2000, {}}}).empty());
   CHECK(round({release_memory(kGiB, {3})}) == Names{"pod-3"});
   now += 16s;
-  CHECK(round({{{4}, "cpu", "busy", 2000, {}}}) == Names{"pod-4"});  // with pod-3, which is still ending
+  CHECK(round({{{4}, "cpu", "busy", 2000, {}}}) == Names{"pod-4"});  // together with pod-3, which is still ending
 }
 
 TEST_CASE_FIXTURE(Node, "a pod that another client deletes counts as going") {
@@ -270,7 +270,8 @@ TEST_CASE_FIXTURE(Node, "an eviction without an answer counts in budget and cred
   CHECK(tracker.room(now) == 1);
   CHECK(tracker.going() == 4);
   now += 11s;
-  CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).empty());  // evictions of them may be in progress
+  CHECK(round({release_memory(4 * kGiB, handles(1, 20))}).empty());  // the four unanswered evictions may still be in
+                                                                     // progress
   now += 10min;
   for (int number = 1; number <= 5; ++number) {
     tracker.update(snapshot, now);

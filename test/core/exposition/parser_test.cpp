@@ -26,7 +26,7 @@ std::string shown(const Parser& parser) {
   return text;
 }
 
-// Returns all parts of a text, one string each. An error is the last one.
+// Returns all parts of a text, one string for each part. An error is the last string.
 std::vector<std::string> all(const std::string& text, Syntax syntax = Syntax::text, Limits limits = {}) {
   Parser parser(text, syntax, limits);
   std::vector<std::string> entries;

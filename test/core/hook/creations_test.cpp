@@ -230,7 +230,7 @@ TEST_CASE("external names cannot lead to other files, and a damaged file affects
   CHECK(node.files() == 0);
   REQUIRE(node.creations->remember(record()));
   std::ofstream(node.path() + "/u2.main") << "{\"podUid\":";
-  std::ofstream(node.path() + "/u3.main") << text_of(record());  // the record has another name
+  std::ofstream(node.path() + "/u3.main") << text_of(record());  // the record has a different name
   node.start();
   CHECK(node.creations->size() == 1);
   CHECK(node.files() == 1);

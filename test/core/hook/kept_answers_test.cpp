@@ -56,7 +56,7 @@ struct Node {
   int asked = 0;
   Duration takes{};  // the time for each answer
   std::function<void()> on_ask;
-  std::vector<std::string> only_at_creation;  // of the last update
+  std::vector<std::string> only_at_creation;  // result of the last update
   state::Snapshot state;
   KeptAnswers answers{{.running = [this] { return running; },
                        .has_ended = [this](const decision::Proposer&) { return has_ended; },

@@ -12,7 +12,7 @@ using namespace koord::host;
 
 namespace {
 
-// Returns the error of the parser and the check, which must be the same; empty without an error.
+// Returns the error of the parser and the check, which must be the same; empty if there is no error.
 std::string complaint(std::string_view field, std::string_view value) {
   const Result<void> checked = check_hook_field(field, value);
   return checked ? std::string() : checked.error().message();

@@ -143,7 +143,7 @@ TEST_CASE("a session that begins while the stop of a failed one is still queued 
   });
   stage.instance().start();
   REQUIRE(stage.puppet().await("init"));
-  stage.instance().stop();  // queued behind init()
+  stage.instance().stop();  // queued after init()
   door.open();
   CHECK(stage.await(PluginState::running));
   CHECK(stage.puppet().calls() == Calls{"create", "init", "destroy", "create", "init"});
@@ -356,7 +356,7 @@ TEST_CASE("acceptance 19: a thousand starts and stops leave no thread, no descri
     REQUIRE(stage.run());
     REQUIRE(stage.stop());
   };
-  for (int i = 0; i < 100; ++i) cycle();  // afterwards the allocator has its arenas and the C library its stacks
+  for (int i = 0; i < 100; ++i) cycle();  // after this the allocator has its arenas and the C library its stacks
   const std::size_t mapped = mappings();
   for (int i = 0; i < 1000; ++i) cycle();
   if (!test::kSanitized) CHECK(mappings() <= mapped + 2);  // 1000 leaked mappings would exceed the two of the allocator

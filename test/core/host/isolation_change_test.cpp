@@ -121,7 +121,7 @@ struct Layered {
     settings.isolation = isolation;
     stage.settings().settings["second"] = settings;
   }
-  // Ends its process, and waits for another one.
+  // Ends its process, and waits for a new process.
   bool restarts() {
     const std::uint64_t before = status().restarts;
     node.ends_process = true;

@@ -48,7 +48,7 @@ struct Reloading {
   Reloading() {
     for (const char* id : {"puppet", "second"}) {
       config::PluginSettings often = stage.settings().defaults;
-      // This is also the longest deadline: three missed ones in a row start a new session.
+      // This is the longest deadline, too, and three missed deadlines in a row start a new session.
       often.period = std::chrono::milliseconds(50);
       often.deadline = std::chrono::hours(1);
       stage.settings().settings[id] = often;
@@ -60,7 +60,7 @@ struct Reloading {
   }
   void put_new_file() {
     stage.shelf().replace("puppet");
-    // Uses a path that the loader does not know yet: for a known path it would return the old file.
+    // Uses a path that the loader does not know yet, because for a known path the loader would return the old file.
     fresh = std::make_unique<Puppet>(stage.shelf().path() + "//puppet.so");
   }
   Result<void> replace() { return stage.replace("puppet", "Puppet=true,Second=true"); }
@@ -77,7 +77,7 @@ TEST_CASE_FIXTURE(Reloading, "a new file is brought up beside the old one, which
     return KOORD_OK;
   });
   REQUIRE(why_not(replace()) == "");
-  CHECK(created_after == 0);  // the old instance existed then
+  CHECK(created_after == 0);  // the old instance still existed when the new one was created
   CHECK(fresh->await("collect", 3));
   CHECK(old.count("create") == 1);
   CHECK(old.await("destroy"));
@@ -172,7 +172,7 @@ TEST_CASE_FIXTURE(Reloading, "the intents of a new strategy outlast the end of t
   CHECK(stage.governor().active_intents() == 1);
   door.open();
   REQUIRE(old_strategy.await("destroy"));
-  REQUIRE(new_strategy.await("evaluate", new_strategy.count("evaluate") + 3));  // by then the old instance has ended
+  REQUIRE(new_strategy.await("evaluate", new_strategy.count("evaluate") + 3));  // the old instance has ended
   CHECK(stage.governor().active_intents() == 1);
 }
 

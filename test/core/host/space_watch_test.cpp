@@ -27,7 +27,7 @@ TEST_CASE("a slow fall is noticed when its sum exceeds 16 MiB; after a rise, a f
   std::uint64_t free_bytes = kMuch;
   int noticed = 0;
   for (int i = 0; i < 48; ++i) noticed += watch.has_fallen(free_bytes -= 1 << 20);
-  CHECK(noticed == 2);  // at 17 and 34 MiB
+  CHECK(noticed == 2);  // after a fall of 17 and of 34 MiB
   CHECK_FALSE(watch.has_fallen(kMuch));
   CHECK(watch.has_fallen(kMuch - kFall - 1));
 }

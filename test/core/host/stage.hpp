@@ -26,7 +26,7 @@
 
 namespace koord::test {
 
-// Waits for a condition, which each notify() checks again. Its time limit is that of a failed test.
+// Waits for a condition, which each notify() checks again. After a time limit await() returns false, so the test fails.
 class ChangeSignal {
  public:
   void notify() {
@@ -38,7 +38,7 @@ class ChangeSignal {
     std::unique_lock lock(mutex_);
     while (!condition()) {
       if (std::chrono::steady_clock::now() > end) return false;
-      // a change that is reverted at once may notify only once
+      // a change that is reverted immediately may notify only once
       notified_.wait_for(lock, std::chrono::milliseconds(10));
     }
     return true;
@@ -116,7 +116,7 @@ class HostStage {
   FakeNode& host_node() { return node_; }
   FakeHost& host() { return host_; }
   metric::HostMetrics& metrics() { return metrics_; }
-  // The files of knobs: a separate cgroup v2 tree with "be" and "be/pod", which have the knobs of the CPU.
+  // The files of knobs, in a separate cgroup v2 tree with "be" and "be/pod", which have the knobs of the CPU.
   FakeNode& knobs() { return knobs_; }
   knob::Governor& governor() { return governor_; }
   RequestBox& evictions() { return evictions_; }

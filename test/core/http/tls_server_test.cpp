@@ -345,7 +345,8 @@ TEST_CASE_FIXTURE(LateAuthorities,
   CHECK(ask() == "problem: unable to get local issuer certificate");
   trust("client-ca");
   CHECK(ask() == "prometheus of monitoring of readers by clients");
-  // The refusal, made under other authorities than at its handshake, closed its first connection.
+  // The request was refused because the authorities had changed since the handshake. This closed the first
+  // connection.
   CHECK(client->connections_opened() == 2);
 }
 

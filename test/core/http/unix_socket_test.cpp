@@ -48,7 +48,7 @@ TEST_CASE("only its owner may use the socket, and its folder is created") {
 
 TEST_CASE("a socket without a listener is replaced") {
   SocketFolder folder;
-  REQUIRE(http::open_unix_listener(folder.path("s")));  // closed at once; its file stays
+  REQUIRE(http::open_unix_listener(folder.path("s")));  // closed immediately; its file stays
   CHECK(std::filesystem::exists(folder.path("s")));
   CHECK(http::open_unix_listener(folder.path("s")));
 }
@@ -83,7 +83,7 @@ TEST_CASE("stop removes the socket, but not another's that has taken its place")
   RunningServer server(peer_routes());
   REQUIRE(server->listen_unix(folder.path("mine")));
   REQUIRE(server->listen_unix(folder.path("taken")));
-  CHECK(http::get(folder.path("taken"), "/who"));  // by now the server listens on both
+  CHECK(http::get(folder.path("taken"), "/who"));  // after this answer the server listens on both
   UniqueFd other;
   std::filesystem::rename(folder.path("taken"), folder.path("moved"));
   std::ofstream(folder.path("taken")) << "another";
@@ -156,7 +156,7 @@ TEST_CASE("peers that are not admitted and say nothing are closed, and take no p
   CHECK(http::get(folder.path("s"), "/who")->status == 200);
   int answered_at_once = 0;
   for (const UniqueFd& peer : silent)
-    answered_at_once += rest_of(peer).starts_with("HTTP/1.1 403 ") ? 1 : 0;  // the server closes each of them
+    answered_at_once += rest_of(peer).starts_with("HTTP/1.1 403 ") ? 1 : 0;  // the server closes each connection
   CHECK(answered_at_once >= 92);
 }
 

@@ -126,7 +126,7 @@ TEST_CASE_FIXTURE(
   CHECK(last_reported("suppress").outcome == Outcome::applied);
   CHECK(read(pod, "cpuset.cpus") == "0");
   CHECK(read(app, "cpuset.cpus") == "0");
-  begin();  // as after SIGKILL
+  begin();  // the state is the same as after SIGKILL
   propose("suppress", {cap});
   CHECK(read(app, "cpuset.cpus") == "0");
   governor->withdraw({"suppress", "main"});

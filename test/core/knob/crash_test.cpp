@@ -93,12 +93,12 @@ struct Node {
     if (knob == "cpuset.cpus") return round % 2 ? "0" : "1";
     return std::to_string(100 + step * 100);
   }
-  // Returns another plan each round: wider and narrower values, more and fewer cgroups.
+  // Returns a different plan each round, with wider and narrower values, and more and fewer cgroups.
   Plan plan(unsigned round) const {
     Plan plan;
     for (const auto& [cgroup, knob] : knobs) {
       if (cgroup == &other && knob != "cpuset.cpus" && round % 3 == 0)
-        continue;  // the pod's cpuset must contain those of its containers
+        continue;  // the pod's cpuset must contain the cpusets of its containers
       Intent intent = test::made_intent(knob, value(knob, round));
       intent.level = cgroup == &pod ? Level::pod : Level::container;
       intent.cgroup_dir = cgroup->dir();
@@ -122,8 +122,8 @@ struct Node {
     }
     return text;
   }
-  // Returns the time from the start of a session to its first write: the shortest of three, because one long time on a
-  // busy machine would delay all kills of the run.
+  // Returns the time from the start of a session to its first write. It is the shortest of three measured times,
+  // because one long time on a busy machine would delay all kills of the run.
   std::chrono::microseconds until_first_write() const {
     return std::min({measure_first_write(), measure_first_write(), measure_first_write()});
   }
@@ -174,7 +174,7 @@ TEST_CASE_FIXTURE(Node,
     ChildProcess child([&] { enforce(moment); });
     ::usleep(random() % longest);  // the time of the fault; the test does not wait for anything here
     REQUIRE(was_killed(child));
-    if (moment % 3 == 2) continue;  // the next session continues with this state, and may be killed too
+    if (moment % 3 == 2) continue;  // the next session continues with this state, and may be killed, too
     Enforcer next(directory);
     REQUIRE(next.start());
     left += next.governor.adopted() > 0;
@@ -235,7 +235,7 @@ TEST_CASE_FIXTURE(Node, "a cgroup that was recreated after the crash is not give
   REQUIRE(was_killed(child));
   again.reset();
   again = std::make_unique<RealCgroup>(pod, "again");
-  again->limit_cpu(0.2);  // by chance the same value
+  again->limit_cpu(0.2);  // has by chance the same value
   Enforcer next(directory);
   REQUIRE(next.start());
   const std::vector<Undone> undone = next.governor.stop();

@@ -16,7 +16,7 @@ thread_local int waits = 0;
 
 }  // namespace
 
-// Replaces the function of the C library, also for SQLite.
+// Replaces the function of the C library, even for calls by SQLite.
 extern "C" __attribute__((visibility("default"))) int fsync(int fd) {
   ++waits;
   return static_cast<int>(::syscall(SYS_fsync, fd));

@@ -84,7 +84,7 @@ TEST_CASE_FIXTURE(ExecutorTree, "a CPU set that the kubelet changed under a cap 
   CHECK(done.outcome == Outcome::applied);
   CHECK(done.good_until <= clock.now());  // the cap is composed with the new original in the next round
   CHECK(spell(*cap.knob, *executor.value_before({"pod", "cpuset.cpus", {}}, *cap.knob)) == "0-1,4-7");
-  CHECK(originals.all().at(0).texts == Texts{"0-1,4-7"});  // also for the next session
+  CHECK(originals.all().at(0).texts == Texts{"0-1,4-7"});  // kept for the next session, too
   CHECK(undo().outcome == Outcome::reverted);
   CHECK(read("pod/cpuset.cpus") == "0-1,4-7");
 }
@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(
     last = apply(order("pod", "cpu.max", "30000 100000"));
     clock.advance(1s);
   }
-  // the other writer has stopped: the write is tried again after the long pause
+  // the other writer has stopped; the write is tried again after the long pause
   CHECK(read("pod/cpu.max") == "30000 100000");
   CHECK(last.outcome == Outcome::applied);
 }
@@ -278,7 +278,7 @@ TEST_CASE_FIXTURE(ExecutorTree, "a quota that a container with CPUs of its own h
 TEST_CASE_FIXTURE(ExecutorTree, "an idle cgroup gets its shares back with it") {
   write("pod/cpu.idle", "0");
   CHECK(apply(order("pod", "cpu.idle", "1")).outcome == Outcome::applied);
-  write("pod/cpu.weight", "3");  // as the kernel does
+  write("pod/cpu.weight", "3");  // the kernel changes the weight, too
   clock.advance(60s);
   apply(order("pod", "cpu.idle", "1"));
   CHECK(executor.apply({order("pod", "cpu.weight", "50"), order("pod", "cpu.idle", "1")}).done[0].problem ==

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of knobs on this machine's kernel: two strategies that disagree, other writers of the same file, containers
-// that end, another start.
+// that end, and a restart.
 #include "test/core/knob/governed_node.hpp"
 
 using namespace koord;
@@ -104,7 +104,7 @@ TEST_CASE_FIXTURE(GovernedNode,
   constexpr int kMany = 30;
   for (int i = 0; i < kMany; ++i) {
     auto ended = std::make_unique<RealCgroup>(pod, "ended" + std::to_string(i));
-    if (i % 2 == 0) propose("suppress", {intent(*ended, "cpu.max", "30000 100000")});  // with its original already held
+    if (i % 2 == 0) propose("suppress", {intent(*ended, "cpu.max", "30000 100000")});  // its original is already held
     meanwhile->run = [&] { ended->remove(); };
     const Plan plan{intent(*ended, "cpu.max", "20000 100000"),
                     intent(app, "cpu.max", i % 2 ? "50000 100000" : "40000 100000")};

@@ -75,12 +75,12 @@ struct GovernedNode {
   std::unique_ptr<knob::Journal> journal;
   std::unique_ptr<Meanwhile> meanwhile;
   std::unique_ptr<knob::Governor> governor;
-  std::map<std::string, std::vector<knob::IntentResult>> reported;  // by plugin
+  std::map<std::string, std::vector<knob::IntentResult>> reported;  // key: plugin
   RealCgroup pod{"faults"}, app{pod, "app"};
 
   GovernedNode() { begin(); }
 
-  // Starts again as after SIGKILL: nothing is reverted, and the memory is lost.
+  // Starts again, like after SIGKILL. Nothing is reverted, and the memory is lost.
   void begin() {
     governor.reset();
     journal.reset();
@@ -103,7 +103,7 @@ struct GovernedNode {
   std::string quota_file(const RealCgroup& cgroup) const {
     return cgroup.path(cgroup::Controller::cpu) + (is_v1() ? "/cpu.cfs_quota_us" : "/cpu.max");
   }
-  // Writes a quota per 100 ms as another process would.
+  // Writes a quota per 100 ms in the role of a different process.
   void write_quota(const RealCgroup& cgroup, int quota_us) const { cgroup.limit_cpu(quota_us / 100'000.0); }
 
   static knob::Intent intent(std::string dir, std::string knob, std::string value, std::int32_t priority = 0) {

@@ -98,7 +98,7 @@ TEST_CASE_FIXTURE(SetsOnV1, "on v1 a cap of the class's CPU set reaches the cgro
 TEST_CASE_FIXTURE(SetsOnV1, "a CPU set that the kubelet writes below a cap is capped, and restored when the cap ends") {
   const auto suppress = [&] { propose("suppress", {intent(Role::cap, "be", "0-1", "cpuset.cpus")}); };
   suppress();
-  node.write("cgroup/cpuset/be/pod/a/cpuset.cpus", "0,2-3\n");  // another pod got CPU 1 exclusively
+  node.write("cgroup/cpuset/be/pod/a/cpuset.cpus", "0,2-3\n");  // a different pod got CPU 1 exclusively
   for (int i = 0; i < 70; ++i) suppress(), seconds(1);
   CHECK(all() == "0-1 0-1 0 1");
   CHECK(composition("be/pod/a") == "cpuset.cpus 0 = original 0,2-3, cap 0-1 (suppress on be)");

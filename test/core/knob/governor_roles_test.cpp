@@ -126,7 +126,7 @@ TEST_CASE_FIXTURE(OnV2, "without a limit in the spec the base is the original, a
     propose("burst", {intent(Role::scale, "be/pod/a", "1.5")});
     CHECK(read("be/pod/a") == "150000 100000");
     CHECK(*governor->base("cpu.max", "be/pod/a") == "100000 100000");
-    begin();  // as after SIGKILL
+    begin();  // the state is the same as after SIGKILL
     seconds(1);
     propose("burst", {});
     CHECK(read("be/pod/a") == "100000 100000");

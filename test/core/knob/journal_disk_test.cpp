@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(Disk, "a disk that is read-only at the start: nothing is writt
 
 TEST_CASE_FIXTURE(Disk, "originals are known though the disk is read-only or full now") {
   REQUIRE(keep("be"));
-  // As after SIGKILL: no checkpoint has copied the write-ahead log into the file.
+  // The state is the same as after SIGKILL, because no checkpoint has copied the write-ahead log into the file.
   const Finished copied = run_to_end({"cp", "-a", disk / "qos", disk / "killed"});
   REQUIRE_MESSAGE(copied.exit_status == 0, copied.output);
   REQUIRE(run_to_end({"rm", "-f", disk / "killed" + "/originals.db-shm"}).exit_status == 0);

@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(JournalFixture,
   found(*one);
   REQUIRE(keep(*one, {before}));
   one->wrote(before.key, after.written);
-  one.reset();  // as after SIGKILL: without a save
+  one.reset();  // like after SIGKILL, because nothing is saved
   one = journal();
   CHECK(found(*one).left == std::vector{before});
   one->wrote(before.key, after.written);
@@ -170,7 +170,7 @@ TEST_CASE_FIXTURE(JournalFixture,
   CHECK_FALSE(one->prepare());
 
   one.reset();
-  const auto next = journal();  // another start does not change that
+  const auto next = journal();  // a second start does not change that
   CHECK(found(*next).warnings.empty());
   CHECK_FALSE(keep(*next, {quota("be")}));
   std::filesystem::remove(*journal_set_aside(directory));

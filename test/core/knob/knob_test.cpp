@@ -12,7 +12,7 @@ namespace {
 
 Value value(std::string_view knob, std::string_view text) { return *parse_value(*find_knob(knob), text); }
 
-// Returns the problem of the value; empty without one.
+// Returns the problem of the value; empty if the value is valid.
 std::string complaint(std::string_view knob, std::string_view text) {
   Result<Value> parsed = parse_value(*find_knob(knob), text);
   return parsed ? "" : parsed.error().message();

@@ -34,7 +34,7 @@ std::string score_file(pid_t pid) { return "/proc/" + std::to_string(pid) + "/oo
 std::int64_t score_of(pid_t pid) { return *parse_int(trim(*read_file(score_file(pid)))); }
 void set_score(pid_t pid, std::int64_t score) { REQUIRE(write_value(score_file(pid), std::to_string(score))); }
 
-// Waits for the next tick: the kernel counts process start times in ticks of 10 ms.
+// Waits for the next tick, because the kernel counts process start times in ticks of 10 ms.
 void wait_for_next_tick() {
   const auto tick = [] {
     timespec now{};
@@ -45,7 +45,7 @@ void wait_for_next_tick() {
   REQUIRE(koord::test::eventually([&] { return tick() != before; }));
 }
 
-// A simulated kernel with core scheduling: one cookie per thread, 0 for a new one.
+// A simulated kernel with core scheduling: one cookie per thread, 0 for a new thread.
 class ActedCoreScheduling final : public CoreSchedulingCalls {
  public:
   int get(std::int32_t thread, std::uint64_t& cookie) const override {
@@ -105,7 +105,7 @@ struct Containers {
   }
   Done apply(const Order& order) { return executor->apply({order}).done.at(0); }
   Done undo() { return executor->apply({}).undone.at(0).done; }
-  // Starts again as after SIGKILL: only the journal remains.
+  // Starts again, like after SIGKILL. Only the journal remains.
   void restart_after_kill() {
     files_again.push_back(std::make_unique<KnobFiles>(*cgroup::Layout::detect(NodeRoots()), NodeRoots(), acted));
     executor = std::make_unique<Executor>(*files_again.back(), originals, clock);
@@ -183,7 +183,7 @@ TEST_CASE_FIXTURE(Containers,
   REQUIRE(apply(order(app, "oom_score_adj", std::to_string(before + 100))).outcome == Outcome::applied);
   wait_for_next_tick();
   const pid_t later = start(app);
-  set_score(later, before + 3);  // as a program that sets its own score at its start
+  set_score(later, before + 3);  // like a program that sets its own score at its start
   restart_after_kill();
   CHECK(undo().outcome == Outcome::reverted);
   CHECK(score_of(first) == before);
@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(Containers, "after SIGKILL in the middle of a write, written a
   const pid_t first = start(app), second = start(app);
   const std::int64_t before = score_of(first);
   const std::string wanted = std::to_string(before + 100);
-  // The state of the journal before the first write; then one of two processes was written.
+  // The journal is in its state before the first write. After that one of two processes was written.
   const Order of_app = order(app, "oom_score_adj", wanted);
   const KnobTarget target{*of_app.knob, of_app.cgroup_dir};
   const KnobFiles::Reading now = *files.read(target);

@@ -29,7 +29,7 @@ struct Meanwhile : MemoryOriginals {
   std::function<void()> run;
 };
 
-// Returns the number of the first disk, "8:0"; empty without one.
+// Returns the number of the first disk, "8:0"; empty if there is no disk.
 std::string first_disk() {
   Result<std::vector<std::string>> names = list_directory("/sys/block");
   for (const std::string& name : names ? *names : std::vector<std::string>())
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(
 TEST_CASE_FIXTURE(Kernel, "writes in the wrong order after such a change are repeated in the right one") {
   if (!is_v1()) return;
   apply("cpu.max", "80000 100000", "20000 100000");
-  originals.run = [&] { pod.limit_cpu(0.3); };  // the container's new quota is now above that of its pod
+  originals.run = [&] { pod.limit_cpu(0.3); };  // the container's new quota is now above the pod's quota
   Executor::Report report =
       executor.apply({order(pod, "cpu.max", "90000 100000"), order(app, "cpu.max", "85000 100000")});
   CHECK(report.done[0].outcome == Outcome::applied);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that this machine's kernel refuses: the error texts, that the rest of the batch is applied, and that the write
-// is repeated rarely. Most refusals exist only on cgroup v1.
+// Values that this machine's kernel refuses. The error texts must be right, the rest of the batch must be applied, and
+// the write must be repeated only rarely. Most refusals exist only on cgroup v1.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -94,7 +94,7 @@ TEST_CASE_FIXTURE(GovernedNode, "EINVAL: a memory limit above that of memory and
   const std::string swap = app.path(cgroup::Controller::memory) + "/memory.memsw.limit_in_bytes";
   if (!is_v1() || !read_file(swap)) return;
   app.limit_memory(64 << 20);
-  REQUIRE(write_value(swap, "67108864"));  // as runtimes set it
+  REQUIRE(write_value(swap, "67108864"));  // the value that runtimes set
   propose("batch", {intent(app, "memory.max", "134217728")});
   CHECK(read(app, "memory.max") == "134217728");
   CHECK(trim(read_file(swap).value_or("")) == "134217728");
@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(GovernedNode,
   const Plan plan{intent(app, "cpu.max", "20000 100000")};
   for (int i = 0; i < 70; ++i) second("batch", plan);
   CHECK(read(app, "cpu.max") == "20000 100000");
-  begin();  // as after SIGKILL: the original is in the journal
+  begin();  // like after SIGKILL, because the original is in the journal
   CHECK(governor->held() == 1);
   for (int i = 0; i < 40; ++i) {
     clock.advance(1s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the property of composed values. If the agent is killed, reloaded or stopped with onExit: keep any number of
-// times, then with constant inputs the value converges to that of one undisturbed session. At every moment it is
-// between base and base × ceiling. After the strategy is off, the files are as before.
+// times, then with constant inputs the value converges to the value of one undisturbed session. At every moment it is
+// between base and base × ceiling. After the strategy is off, the files have their original values.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -158,6 +158,6 @@ TEST_CASE_FIXTURE(Node, "values that another agent has left above the ceiling co
   for (int i = 0; i < 10; ++i) evaluate(), second();
   CHECK(all() == "130000 30000 100000");
   leave();                                 // onExit: keep
-  for (int s = 0; s < 100; ++s) second();  // in the next session the strategy is off
+  for (int s = 0; s < 100; ++s) second();  // the strategy is off in the next session
   CHECK(all() == "60000 10000 50000");
 }

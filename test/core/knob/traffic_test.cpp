@@ -68,7 +68,7 @@ struct Session : Interface {
   Done apply(const char* text) {
     return executor.apply({Order{Level::node, "lo", &knob, *parse_value(knob, text), "hook-network"}}).done.at(0);
   }
-  // Returns whether this kernel can filter by cgroup. Without it, the knob must report so and leave no changes.
+  // Returns whether this kernel can filter by cgroup. If it cannot, the knob must report this and leave no changes.
   bool has_filter() {
     const Result<void> written = files.write(lo, {kClasses}, {""});
     if (written) {

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A pod's service account. Files are replaced as the kubelet does it, by another file with the same name.
+// A pod's service account. Files are replaced as the kubelet replaces them, by a new file with the same name.
 struct Account {
   Account() {
     std::string pattern = (std::filesystem::temp_directory_path() / "koord-test-XXXXXX").string();

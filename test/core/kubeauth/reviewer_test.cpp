@@ -120,7 +120,7 @@ TEST_CASE("a client with a thousand tokens causes ten reviews, and others are au
   CHECK(limited == 990);
   CHECK(reviewing.reviewer.counters().token_reviews == 11);
   CHECK(reviewing.reviewer.counters().limited == 990);
-  // A known token from the same address, after its decision has expired, and a new token from another address.
+  // A known token from the same address, after its decision has expired, and a new token from a different address.
   reviewing.memory_clock.advance(10s);
   reviewing.cluster.command("set_token", R"({"token":"new","username":"a"})");
   for (int i = 0; i < 100; ++i)
@@ -245,14 +245,14 @@ struct Flood : Reviewing {
     timer.reset();
     return until([this] { return answered == count; });
   }
-  // Returns the most reviews that a client may cause in this time if none of its tokens is accepted.
+  // Returns the maximum number of reviews that a client may cause in this time if none of its tokens is accepted.
   double most_reviews() const {
     const double seconds = std::chrono::duration<double>(clock.now() - begin).count();
     return ReviewBudget::Limits().of_client + ReviewBudget::Limits().of_client_per_second * seconds;
   }
 
   Reviewer limited_by_time{loop, clock, client};
-  int count = 0, answered = 0;  // of the forged tokens
+  int count = 0, answered = 0;  // numbers of the forged tokens
   const Time begin;
   std::unique_ptr<event::Timer> timer;
 };

@@ -207,7 +207,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "a file that was written to or replaced af
   const FileVersion stamp = check_content(file, pin(digest()))->stamp;
   CHECK(check_unchanged(file, stamp));
   const std::string content = *read_file(file);
-  write(file, content);  // the same bytes in another file
+  write(file, content);  // the same bytes in a different file
   CHECK(check_unchanged(file, stamp)
             .error()
             .message()

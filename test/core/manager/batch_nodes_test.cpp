@@ -39,7 +39,7 @@ struct Cluster : BatchNodes {
     usage.system = {system_cpu, 0};
     take_metric(now, kWall, name, usage);
   }
-  // Completes the next patch and returns its body; empty if none is due.
+  // Completes the next patch and returns its body; empty if no patch is due.
   std::string write() {
     const auto patch = next(now);
     if (!patch) return "";

@@ -112,7 +112,7 @@ struct Cluster {
     for (const auto& replica : replicas) count += replica->leads(now);
     return count;
   }
-  // Advances the time, and checks that two replicas never lead at once.
+  // Advances the time, and checks that two replicas never lead at the same time.
   void run(Duration time) {
     for (const Time end = now + time; now < end; now += 5ms) {
       for (const auto& replica : replicas) {
@@ -215,7 +215,7 @@ TEST_CASE("a leader with renewals that are done but not answered ceases to lead"
   Cluster cluster;
   Replica& a = cluster.add("a");
   cluster.until_leads(a, 20s);
-  a.delay = 3s;  // longer than the timeout: each renewal is executed, but its answer is too late
+  a.delay = 3s;  // longer than the timeout, so each renewal is executed, but its answer is too late
   cluster.run(6s);
   CHECK_FALSE(a.leads(cluster.now));
   a.delay = 5ms;

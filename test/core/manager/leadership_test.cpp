@@ -43,7 +43,7 @@ struct Two : LoopHere {
   }
   LoopHere& loop_here() { return *this; }
 
-  // Runs until the condition holds, and checks that both never lead at once.
+  // Runs until the condition holds, and checks that both never lead at the same time.
   bool until_safe(const std::function<bool()>& condition) {
     return until([&] {
       REQUIRE_FALSE((a.leadership.leads() && b.leadership.leads()));

@@ -13,7 +13,7 @@ const Time kBegin = from_ns(1'000'000'000'000);
 using Change = ReportFreshness::Change;
 using Changes = std::vector<Change>;
 
-// Adds reports of a node every five seconds. Returns the time of the last one.
+// Adds reports of a node every five seconds. Returns the time of the last report.
 Time report_for(ReportFreshness& nodes, Duration time, Time from = kBegin) {
   Time at = from;
   for (; at < from + time; at += 5s) nodes.report("a", at);

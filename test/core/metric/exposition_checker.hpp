@@ -11,7 +11,7 @@ namespace koord::test {
 
 struct Exposition {
   std::string error;                      // empty: the document is valid
-  std::map<std::string, double> samples;  // by the text before the value
+  std::map<std::string, double> samples;  // key: the text before the value
 };
 
 Exposition read_exposition(std::string_view text);

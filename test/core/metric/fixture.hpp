@@ -34,7 +34,7 @@ inline metric::Subject container(std::uint64_t handle, const std::string& id = "
            {"pod_name", "web-0"}}};
 }
 
-// Defines a series of the node with this value, for tests that need only one.
+// Defines a series of the node with this value, for tests that need only one series.
 inline metric::SeriesId set(metric::Registry& registry, const metric::Desc& desc, double value,
                             metric::Labels own = {}) {
   auto id = registry.series("p", *registry.define("p", desc), {}, std::move(own));

@@ -69,8 +69,8 @@ TEST_CASE("the resources that production could lend follow from the measurements
   prediction.step();
   auto prod = prediction.prod();
   REQUIRE(prod);
-  // 1 core is in the bucket that ends at 0.025 * (1.05^23 - 1) / 0.05 = 1.0357, 0.5 in the one that ends at 0.5394, 0
-  // in the one that ends at 0.025. With the margin these are 1138, 592 and 27 milli-cores.
+  // 1 core is in the bucket that ends at 0.025 * (1.05^23 - 1) / 0.05 = 1.0357, 0.5 in the bucket that ends at 0.5394,
+  // 0 in the bucket that ends at 0.025. With the margin these are 1138, 592 and 27 milli-cores.
   CHECK(prod->peak.cpu_milli == 1138 + 592 + 27);
   CHECK(prod->reclaimable.cpu_milli == 4000 - 1757);
   CHECK(prediction.status().models == 1 + 1 + 5 + 1);

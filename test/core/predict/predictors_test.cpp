@@ -64,7 +64,7 @@ TEST_CASE("pod: the request of each pod above its peak is reclaimable") {
   node.learn(pod_subject("a"), {1000, 2000});
   node.learn(pod_subject("b"), {1000, 1000});
   node.add_pod("a", {4000, 3000});
-  node.add_pod("b", {1000, 3000});  // the CPU peak is above the request: that does not reduce the amount of a
+  node.add_pod("b", {1000, 3000});  // a CPU peak above the request does not reduce the amount of a
   auto prediction = node.predict(Predictor::pod);
   REQUIRE(prediction);
   CHECK(prediction->reclaimable == Amounts{2900, 800 + 1900});

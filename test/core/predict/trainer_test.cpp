@@ -52,7 +52,7 @@ TEST_CASE("a subject without samples for as long as the expiry is forgotten") {
   trainer.train(use_of_pods({"gone", "stays"}), kBegin);
   trainer.train(use_of_pods({"stays"}), kBegin + 30min);
   CHECK(find(trainer, pod_subject("gone"), kBegin + 30min));
-  CHECK_FALSE(find(trainer, pod_subject("gone"), kBegin + 31min));  // even without a training since then
+  CHECK_FALSE(find(trainer, pod_subject("gone"), kBegin + 31min));  // even without a later training
   trainer.train(use_of_pods({"stays"}), kBegin + 31min);
   CHECK(trainer.models() == 1);
 }
@@ -101,7 +101,7 @@ TEST_CASE("a checkpoint of a clock that was ahead counts as saved now") {
   CHECK(known->first == kBegin - 1h);
   CHECK(known->last == kBegin);
   after.train(use_of_pods({"a"}, {8, 8e9}), kBegin + 1min);
-  // The new sample has the weight of the newest old one, not a weight of almost 0.
+  // The new sample has the weight of the newest old sample, not a weight of almost 0.
   CHECK(find(after, pod_subject("a"), kBegin + 1min)->percentiles.p90.cpu_milli > 8000);
 }
 

@@ -18,13 +18,13 @@ using namespace std::chrono_literals;
 using kube::Reflector;
 
 const Time kBegin = from_ns(1'700'000'000'000'000'000);
-constexpr int kFirstReport = 1 << 24;  // actors with this index or a larger one are reports, the others collections
+constexpr int kFirstReport = 1 << 24;  // actors from this index on are reports, the others are collections
 
 struct Watched {
   Reflector reflector;
   int node = 0;
   bool watching = false;
-  Time ends{};         // of the open watch
+  Time ends{};         // end of the open watch
   bool before = true;  // its state is older than the outage
 };
 

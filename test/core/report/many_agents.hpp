@@ -25,10 +25,10 @@ struct Second {
   int all() const { return watches + lists + writes; }
 };
 
-// An API server that is down for some time and afterwards has no old versions.
+// An API server that is down for some time. When it is up again, it has no old versions.
 struct SimulatedServer {
   Duration down_from = std::chrono::hours(1000), down_to = std::chrono::hours(1000);
-  int capacity = 1 << 30;  // requests per second; further ones get 429 with Retry-After: 1
+  int capacity = 1 << 30;  // requests per second; further requests get 429 with Retry-After: 1
 
   bool is_new(Duration at) const { return at >= down_to; }
   bool is_up(Duration at) const { return at < down_from || is_new(at); }
@@ -42,7 +42,7 @@ class ManyAgents {
   ~ManyAgents();
 
   using Count = int (*)(const Second&);
-  int most(Duration from, Duration to, Count count) const;  // most requests in one second
+  int most(Duration from, Duration to, Count count) const;  // maximum number of requests in one second
   int sum(Duration from, Duration to, Count count) const;
 
   int behind() const;             // number of collections with outdated state

@@ -41,19 +41,20 @@ TEST_CASE("an API server that was away for two hours is not run over by five tho
                                    << agents.most(down + 10min, back, all) << " while it is away, "
                                    << agents.most(back, back + 10min, all) << " when it is back, of at most "
                                    << agents.most(back, back + 10min, served) << " nodes");
-  // The server goes down: all watches break at the same time. In no second more than one in nine is tried again.
+  // The server goes down, and all watches break at the same time. In each second at most one watch in nine is tried
+  // again.
   CHECK(agents.most(down, down + 10min, all) <= kReflectors / 9);
   // While it is down, a collection is tried every 90 s and a report every 45 s.
   CHECK(agents.most(down + 10min, back, watches) <= 1.5 * kReflectors / 90);
   CHECK(agents.most(down + 10min, back, writes) <= 1.5 * kNodes / 45);
-  // The server is up again: all agents have current state within 150 s. In no second more than an eighth of the nodes
-  // is served.
+  // The server is up again, and all agents have current state within 150 s. In each second at most an eighth of the
+  // nodes is served.
   CHECK(agents.most(back, end, all) <= kReflectors / 20);
   CHECK(agents.most(back, end, served) <= kNodes / 8);
   CHECK(agents.sum(back, back + 150s, lists) == kReflectors);
   CHECK(agents.sum(back + 150s, end, lists) == 0);
   CHECK(agents.behind() == 0);
-  // Afterwards the rate is as low as before. At no time did a node write twice within ten seconds.
+  // After that the rate is as low as before the outage. No node ever wrote twice within ten seconds.
   CHECK(agents.most(back + 20min, end, writes) <= 2 * kNodes / 60);
   CHECK(agents.shortest_gap() >= 10s);
 }

@@ -158,7 +158,7 @@ TEST_CASE_FIXTURE(Scrapes, "labels in another order are the same series") {
   REQUIRE(take("a{x=\"1\",y=\"2\"} 1\n"));
   REQUIRE(take("a{y=\"2\",x=\"1\"} 2\n"));
   CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 2\n");
-  auto both = take("a{y=\"2\",x=\"1\"} 3\na{x=\"1\",y=\"2\"} 4\n");  // both at the same time: the first one is used
+  auto both = take("a{y=\"2\",x=\"1\"} 3\na{x=\"1\",y=\"2\"} 4\n");  // both at the same time, so the first one is used
   CHECK(both->left_out_because ==
         "series 'a{x=\"1\",y=\"2\"}': found it twice under its labels here, expected it once");
   CHECK(shown() == "koordetector_a{node=\"node\",x=\"1\",y=\"2\"} 3\n");

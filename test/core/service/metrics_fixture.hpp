@@ -49,7 +49,7 @@ struct MetricsOnHost : OnHost<koord_svc_metrics> {
     rows.resize(need);
     return rows;
   }
-  // Publishes a running pod with one container. The handles are those of the Hub.
+  // Publishes a running pod with one container. The Hub assigns the handles.
   void publish_pod(std::string uid = "u1") {
     state::Pod pod;
     pod.uid = pod.name = uid;

@@ -72,7 +72,7 @@ TEST_CASE_FIXTURE(ForeignMetrics, "definitions are bounded in number and in byte
   CHECK(defined < 520);
   CHECK(why == "'com.acme.x' has definitions of metrics with more than 2097152 bytes of text and bounds");
   CHECK(other->meter()->breaches.newest(host.clock().now()) == why);
-  CHECK(define(desc("ours")) > 0);  // another plugin is not affected
+  CHECK(define(desc("ours")) > 0);  // a different plugin is not affected
 }
 
 TEST_CASE_FIXTURE(ForeignMetrics,

@@ -45,7 +45,7 @@ std::string with_length(const std::string& body, std::size_t length, const std::
 
 struct Attack {
   const char* name;
-  std::string answer;  // then the connection ends
+  std::string answer;  // after it the connection ends
   const char* problem;
 };
 
@@ -102,7 +102,7 @@ std::vector<Attack> lists_without_a_usable_pod() {
 }
 
 struct AttackedKubelet : LoopHere {
-  // The containers of `web` exist if `web_runs`; those of `db` do not.
+  // The containers of `web` exist if `web_runs`; the containers of `db` do not exist.
   explicit AttackedKubelet(bool web_runs = true) {
     node.write("cgroup/cgroup.controllers", "cpu memory\n");
     node.make_directory(std::string("cgroup/kubepods/burstable/podu1") + (web_runs ? "/c1" : ""));

@@ -152,7 +152,7 @@ TEST_CASE("a mirror pod lies where its static pod's uid says") {
 
 TEST_CASE("a pod that only says that it is a mirror lies where its own uid says") {
   const std::string own = "kubepods/besteffort/podu";
-  const std::string other = "0b7d6a2e-0000-4000-8000-000000000009";  // the hash of another pod
+  const std::string other = "0b7d6a2e-0000-4000-8000-000000000009";  // the hash of a different pod
   CHECK(Mirror{.mirror = other, .hash = other}.dir() == own);
   CHECK(Mirror{.hash = "x"}.dir() == own);
   CHECK(Mirror{.source = "api"}.dir() == own);

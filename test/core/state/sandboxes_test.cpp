@@ -34,7 +34,7 @@ Pod pod_with(std::vector<std::string> ids) {
   return pod;
 }
 
-// Returns the sandbox's id; "" without a sandbox.
+// Returns the sandbox's id; "" if no sandbox is found.
 std::string found(Sandboxes& sandboxes, const FakeNode& node, const Pod& pod) {
   std::vector<Pod> pods = {pod};
   sandboxes.add_to(pods, layout_of(node));

@@ -179,7 +179,7 @@ TEST_CASE(
   struct Row {
     const char* spec;
     std::vector<std::string> inactive;
-    const char* pointer;  // afterwards the spec has `value` here
+    const char* pointer;  // the resulting spec has `value` here
     const char* value;    // JSON; null: nothing
   };
   for (

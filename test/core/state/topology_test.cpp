@@ -24,7 +24,7 @@ void add_cpu(FakeNode& node, int cpu, const char* core_cpus, const char* socket,
   node.write(dir + "/cache/index3/id", l3);
 }
 
-// Writes two sockets with two cores each; cores of the first have two threads. CPU 5 is offline.
+// Writes two sockets with two cores each; cores of the first socket have two threads. CPU 5 is offline.
 void make_two_sockets(FakeNode& node) {
   node.write(kCpu + "/online", "0-4\n");
   node.write(kCpu + "/present", "0-5\n");

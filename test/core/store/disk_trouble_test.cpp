@@ -32,13 +32,13 @@ class FailingDisk {
   bool mounted() const { return mounted_; }
   std::string operator/(const char* name) const { return directory_ / name; }
 
-  // Makes it read-only, as errors=remount-ro does after an error of the medium: files that are open for writing stay
+  // Makes it read-only, as errors=remount-ro does after an error of the medium. Files that are open for writing stay
   // open. Files are synced first, because unwritten data would be lost.
   void turn_read_only() const {
     ::sync();
     REQUIRE((std::ofstream("/sys/fs/ext4/" + device() + "/trigger_fs_error") << 1).flush());
   }
-  // Makes every access fail with EIO, as without the medium.
+  // Makes every access fail with EIO, as if the medium were missing.
   void fail() const {
     constexpr unsigned long kExt4Shutdown = _IOR('X', 125, __u32);
     __u32 flush_first = 0;
@@ -86,7 +86,8 @@ struct StoreOn : StoreFixture {
     while (store->stats().mode != mode && std::chrono::steady_clock::now() < give_up) store->flush();
     REQUIRE(store->stats().mode == mode);
   }
-  // Returns the number of samples in a query of the last minute. It reads no file, so it opens none.
+  // Returns the number of samples in a query of the last minute. The last minute is in memory, so the query opens no
+  // file.
   std::uint64_t last_minute() const {
     constexpr Aggregation kCount[] = {Aggregation::count};
     return store->aggregate_series(1, kCount, clock.now() - 60s, clock.now()).value_or(AggregateRow{}).count;

@@ -152,7 +152,7 @@ TEST_CASE_FIXTURE(StoreFixture, "a query of short and then long series keeps a l
     CHECK(rows[kSeries + i].values[0] == kLong - 1);
     CHECK(rows[kSeries + i].values[1] > 4'500);  // too many for 64 series
   }
-  // The kept samples, and those of the chunk in which the limit was exceeded.
+  // The kept samples, and the samples of the chunk in which the limit was exceeded.
   CHECK(store->stats().most_gathered > 256 << 10);
   CHECK(store->stats().most_gathered <= (256 << 10) + kGroupSeries * kRowsOfChunk);
 }

@@ -25,7 +25,7 @@ unsigned mode_of(const std::string& path) {
   return ::stat(path.c_str(), &about) == 0 ? about.st_mode & 07777 : 0;
 }
 
-// Another program that reads the file in a transaction, so SQLite cannot shorten the write-ahead log.
+// A second program that reads the file in a transaction, so SQLite cannot shorten the write-ahead log.
 class Reader {
  public:
   explicit Reader(const std::string& path)

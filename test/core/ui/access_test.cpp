@@ -31,7 +31,7 @@ unsigned status(ui::Access& access, const http::Request& one) {
   return refusal ? refusal->status : 200;
 }
 
-// Returns the value of Set-Cookie; empty without this header.
+// Returns the value of Set-Cookie; empty if this header is missing.
 std::string cookie_of(const std::optional<http::Response>& answer) {
   if (!answer) return {};
   for (const auto& [name, value] : answer->headers)

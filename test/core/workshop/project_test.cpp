@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that koordctl plugin new writes: names, places, and that no existing file is overwritten. test/conformance
-// tests that the project builds and works.
+// Tests the names and places of the files that koordctl plugin new writes, and that it overwrites no existing file.
+// test/conformance tests that the project builds and works.
 #include "core/workshop/project.hpp"
 
 #include <doctest/doctest.h>

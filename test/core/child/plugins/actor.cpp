@@ -45,8 +45,8 @@ void crash() {
   ::raise(SIGSEGV);
 }
 
-// Dereferences a null pointer, a frequent mistake. The pointer is volatile: otherwise the compiler replaces it by a
-// trap.
+// Dereferences a null pointer, a frequent mistake. The pointer is volatile, because otherwise the compiler replaces the
+// access by a trap.
 __attribute__((no_sanitize("undefined"))) void dereference_null() {
   ::signal(SIGSEGV, SIG_DFL);
   static volatile int* volatile nothing = nullptr;
@@ -64,7 +64,7 @@ void leak() {
 void fork_many(const TickContext& context) {
   std::vector<pid_t> made;
   bool refused = false;
-  int ends[2];  // the forked processes end with the pipe: a plugin may not send signals to other processes
+  int ends[2];  // the forked processes end with the pipe, because a plugin may not signal them
   if (::pipe(ends) != 0) return;
   while (!refused && made.size() < 200) {
     const pid_t pid = ::fork();
@@ -84,7 +84,7 @@ void fork_many(const TickContext& context) {
   append(context, refused ? count : -count);
 }
 
-// Sends requests as fast as the agent answers them.
+// Sends each request immediately after the answer to the previous one.
 void flood_requests(const TickContext& context) {
   const auto* fs = static_cast<const koord_svc_fs*>(context.host->get_service(context.host, "koord.fs/1"));
   static std::vector<char> buffer(1 << 20);
@@ -175,7 +175,7 @@ const double capabilities_when_mapped = effective_capabilities();
 // Makes an empty request of bpf(2). Returns the errno.
 double ask_for_bpf() { return ::syscall(SYS_bpf, 0, nullptr, 0) == 0 ? 0 : errno; }
 
-// Appends -2 and queries it at once. Reports 1 if the cache has it, -1 if not.
+// Appends -2 and queries it immediately. Reports 1 if the cache has it, -1 if not.
 void recall(const TickContext& context) {
   append(context, -2);
   const auto* metrics = require<koord_svc_metrics>(context.host, "koord.metrics/1");

@@ -3,7 +3,7 @@
 //   {"targets": [{"name": "a", "url": "http://…", "prefix": "put before its names", "file": "trusted authorities",
 //    "series": 5}], "panic": "targets"}
 // Removes the label "secret" from a series, renames "was" to "is", and binds the series to the pod with the uid in its
-// label "pod". A series with an unknown pod is left out now, one with the label "drop" always.
+// label "pod". A series with an unknown pod is left out now, and a series with the label "drop" always.
 #include <koordetector/plugin.hpp>
 #include <map>
 #include <optional>

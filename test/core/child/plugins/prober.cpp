@@ -48,7 +48,7 @@ double opened(const std::string& path, int flags) {
 
 std::string of_parent(const char* file) { return "/proc/" + std::to_string(::getppid()) + "/" + file; }
 
-// Clones this process with these flags. A new process ends at once.
+// Clones this process with these flags. A new process ends immediately.
 double forked(long flags) {
   const long pid = ::syscall(SYS_clone, flags, 0, 0, 0, 0);
   if (pid == 0) ::_exit(0);
@@ -188,9 +188,9 @@ const Attempt kAttempts[] = {
     {"affinity_parent", [] { return affinity_of(::getppid()); }},
     {"affinity_self", [] { return affinity_of(0); }},
     {"priority_parent", [] { return result_of(::setpriority(PRIO_PROCESS, static_cast<id_t>(::getppid()), 1)); }},
-    // A user without processes: without a filter the result is ESRCH, and no priority changes.
+    // The user has no processes, so without a filter the result is ESRCH, and no priority changes.
     {"priority_user", [] { return result_of(::setpriority(PRIO_USER, 0xfffffff0u, 1)); }},
-    // A nice value below that of the test's session fails with EACCES.
+    // A nice value below the nice value of the test's session fails with EACCES.
     {"priority_self", [] { return result_of(::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0))); }},
     {"pidfd_parent", [] { return result_of(::syscall(SYS_pidfd_open, ::getppid(), 0)); }},
     {"pidfd_getfd", [] { return result_of(::syscall(SYS_pidfd_getfd, 0, 0, 0)); }},

@@ -35,7 +35,7 @@ struct Scraper : ExternalAdvisor {
     if (name.substr(0, only_.size()) != only_) return std::nullopt;
     return prefix_ + std::string(name);
   }
-  // Drops samples that a label marks, and doubles those that another label marks.
+  // Drops samples that one label marks, and doubles samples that a different label marks.
   bool map_sample(std::string_view, Strided<koord_label> labels, double& value) override {
     if (panic_ == "map_sample") throw std::runtime_error("the scraper's text");
     if (panic_ == "exit") std::_Exit(3);

@@ -22,7 +22,7 @@ class FakeRuntime {
  public:
   struct Script {
     std::string configure;                 // a ConfigureRequest
-    std::vector<std::string> synchronize;  // SynchronizeRequests, sent one after another
+    std::vector<std::string> synchronize;  // SynchronizeRequests, sent one after the other
     bool configure_first = true;           // sent before the answer to RegisterPlugin
     bool silent = false;                   // accepts connections and never answers
     std::string refuse = {};               // the error that answers RegisterPlugin
@@ -48,7 +48,7 @@ class FakeRuntime {
   std::vector<std::string> events;      // payloads of the answers to Configure
   std::vector<std::string> updates;     // payloads of UpdateContainers
   nri::Response update_answer;
-  std::vector<std::size_t> frame_sizes;  // of frames from the plugin
+  std::vector<std::size_t> frame_sizes;  // sizes of frames from the plugin
 
  private:
   void accept();

@@ -44,7 +44,7 @@ const int aborted = [] { return std::abort(), 0; }();
 #endif
 
 #ifdef FLAW_SHORT_TABLE
-constexpr uint32_t kTableSize = sizeof(koord_lifecycle);  // as if collect() did not exist yet
+constexpr uint32_t kTableSize = sizeof(koord_lifecycle);  // the size of a table in which collect() does not exist yet
 #else
 constexpr uint32_t kTableSize = sizeof(koord_advisor);
 #endif

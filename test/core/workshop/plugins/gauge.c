@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A little of everything: an advisor of the load average, a strategy that caps best-effort pods when it is high, a hook
- * and an external advisor. Used by the tests of the workshop. */
+/* A plugin of every kind: an advisor that reports the load average, a strategy that caps best-effort pods when the load
+ * is high, a hook and an external advisor. Used by the tests of the workshop. */
 #include <koordetector/plugin.h>
 
 #include <stdlib.h>
