@@ -9,8 +9,8 @@ failure. PHASES has lines "words<TAB>seconds". Prints the output of failed tests
 reason, the time of phases and of the longest tests, and the sum in the last line. Exits 1 when something failed or nothing
 ran.
 
-A result file test-again… has tests that failed beside others and ran once more, alone. One that then passed is unsteady: it is
-shown with the output of the failure, and counts as passed.
+A result file test-again… has tests that failed in parallel with others and ran once more, alone. A test that passed at
+that time is unsteady. It is shown with the output of the failure, and counts as passed.
 """
 import json
 import pathlib
@@ -40,7 +40,7 @@ def has_failed(test):
 
 
 def split_unsteady(tests):
-    """Returns the tests without second runs, and those of them that failed and then passed in their second run."""
+    """Returns the tests without second runs, and the tests that failed and then passed in their second run."""
     first = [test for test in tests if not test['phase'].startswith(AGAIN)]
     passed_again = {test['name'] for test in tests if test['phase'].startswith(AGAIN) and test['result'] in PASSED}
     return first, [test for test in first if has_failed(test) and test['may_be_unsteady'] and test['name'] in passed_again]

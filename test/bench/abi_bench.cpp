@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of the plugin ABI in one process: a call through the host's table compared with a direct call (AB1), the
-// gain of a batch (AB2), and the batch of 64 samples that most advisors send: into the registry alone, and also into
-// the metric cache behind it.
+// gain of a batch (AB2), and the batch of 64 samples that most advisors send, with and without the metric cache to
+// which the registry passes them.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ constexpr std::size_t kRounds = 7;
 constexpr std::uint32_t kPointsPerRound = 2'000'000;
 constexpr double kMostNsPerSample = 5;
 
-// A host with one plugin, with or without a metric cache behind its registry.
+// A host with one plugin. Its registry passes samples to a metric cache, or to nothing.
 struct Host {
   explicit Host(bool with_store)
       : metrics("node", with_store ? &feed : nullptr), services{clock, {}, metrics, feed, hub, cgroups, board, {}, {}} {

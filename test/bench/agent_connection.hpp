@@ -28,7 +28,7 @@ namespace koord::bench {
 
 class AgentConnection {
  public:
-  // `from`: such as "127.0.1.7".
+  // `from`: own address, such as "127.0.1.7".
   AgentConnection(const std::string& from, std::uint16_t port, const http::TlsOptions& tls)
       : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const sockaddr_in own = address(from, 0), server = address("127.0.0.1", port);

@@ -32,7 +32,7 @@ constexpr int kCpus = 128, kRise = 8;  // cores
 constexpr int kMostRounds = 9;         // batch has 60 % of the CPUs
 constexpr auto kReportPeriod = 5s;     // the default
 constexpr auto kWithin = 10s;          // the target
-constexpr double kMostOfIt = 0.8;      // of the rise: a remainder of less than 2 % of the batch CPU is not withdrawn
+constexpr double kMostOfIt = 0.8;      // share of the rise; a remainder below 2 % of the batch CPU is not withdrawn
 
 [[noreturn]] void give_up(const std::string& failed) {
   std::fprintf(stderr, "the measurement has failed: %s\n", failed.c_str());
@@ -41,7 +41,7 @@ constexpr double kMostOfIt = 0.8;      // of the rise: a remainder of less than 
 
 double seconds(Steady::duration time) { return std::chrono::duration<double>(time).count(); }
 
-// A node with one prod pod. Its counters advance as those of a kernel do.
+// A node with one prod pod. Its counters advance like the counters of a kernel.
 class RunningNode {
  public:
   RunningNode() {
@@ -110,7 +110,7 @@ struct Rig {
     if (!eventually([&] { return batch_cores() > 0; }, 3min)) give_up("no batch CPU: " + manager->log());
   }
 
-  // Returns the batch CPU of the Node's status in the API server; 0 without it.
+  // Returns the batch CPU of the Node's status in the API server; 0 if the status has none.
   double batch_cores() {
     const std::string object = cluster.cluster.get("Node", "test-node").value_or("");
     const std::size_t allocatable = object.find("\"allocatable\"");

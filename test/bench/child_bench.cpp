@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of a confined process for a plugin: a tick of 64 samples (CH1) compared with a tick in this process, and
-// with a bare exchange of two messages with another process. They are measured one after another, because both consist
-// mostly of waking an idle CPU. Also a restart after a crash (CH2), thirty such plugins at 1 Hz (CH3), and the memory
-// of an idle one (CH4).
+// with a bare exchange of two messages with a different process. They are measured one after the other, because both
+// consist mostly of waking an idle CPU. Measures a restart after a crash (CH2), thirty such plugins at 1 Hz (CH3), and
+// the memory of an idle plugin (CH4), too.
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>

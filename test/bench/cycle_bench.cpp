@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One whole collection cycle of advisor-pod-resource with the host's real services: read, compute, registry and metric
 // cache. Compared with a bare loop over the same kernel files (CY1), with an open-read-close loop (CY2), and with
-// itself at ten times the pods (CY3). Also with memory.stat each 5 s, as in the agent. Needs root.
+// itself at ten times the pods (CY3). A second measurement reads memory.stat each 5 s, as in the agent. Needs root.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ std::vector<std::string> kernel_files(const cgroup::Layout& layout, const PodTre
 
 int open_file(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
 
-// Returns the median CPU time of the plugin's cycle in ms. Prints it with that of the two loops.
+// Returns the median CPU time of the plugin's cycle in ms. Prints it with the times of the two loops.
 double measure(const cgroup::Layout& layout, int pods) {
   PodTree tree(layout, pods);
   auto node = node_with_real_cgroups();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Failover of koord-manager: the leader gets SIGKILL while agents report through the aggregator. Measures the time
-// until the other replica has accepted a report, and until it answers a read. Each result includes the time of one
-// curl.
+// until the other replica has accepted a report, and until it answers a read. A result includes the time of one curl.
+//
 //   failover-bench [NODES [ROUNDS]]
 #include <chrono>
 #include <csignal>

@@ -117,7 +117,8 @@ void FullNode::write_files(Kernel kernel) {
   node_.write("proc/meminfo", "MemTotal:       65536000 kB\nMemAvailable:   32768000 kB\n");
   node_.write("proc/sys/vm/min_free_kbytes", "67584\n");
   node_.write("proc/sys/vm/watermark_scale_factor", "10\n");
-  // The schemata have no line MB: a kernel changes one line at each write, but a plain file keeps only the last write.
+  // The schemata have no line MB, because a kernel changes one line at each write, but a plain file keeps only the last
+  // write.
   node_.write("resctrl/schemata", "L3:0=7ff;1=7ff\n");
   node_.write("resctrl/info/L3/cbm_mask", "7ff\n");
   node_.write("resctrl/info/L3/num_closids", "512\n");  // enough for a group per pod

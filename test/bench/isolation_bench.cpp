@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of isolation. Compares calls for which the agent's CPU time is charged to the plugin with the same calls
-// uncharged (IS1, IS2), and the start (IS3) and memory (IS4) of a child with all isolation layers of this node with
-// those of a child that has only the system call filter. Needs root for all layers; prints the missing ones.
+// uncharged (IS1, IS2), and the start (IS3) and memory (IS4) of a child with all isolation layers of this node with a
+// child that has only the system call filter. Needs root for all layers; prints the missing layers.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr double kMostChargeRatio = 1.02;
 constexpr double kMostStartUs = 50'000;
-constexpr double kNoise = 0.01;  // of such a ratio on a quiet machine
+constexpr double kNoise = 0.01;  // noise of a ratio on a quiet machine
 
 std::atomic<bool> charging = true;
 

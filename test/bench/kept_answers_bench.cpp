@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An update of the stored answers of two hooks for 250 pods of three containers without a change, on cgroups of this
-// kernel: must make no write and take at most 5 ms. Compared with the first update, which asks about all containers and
-// writes. Needs root.
+// kernel. The update must make no write and take at most 5 ms. Compared with the first update, which asks about all
+// containers and writes. Needs root.
 #include <unistd.h>
 
 #include <chrono>

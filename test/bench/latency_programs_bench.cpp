@@ -91,7 +91,7 @@ Running memory_blame() {
 struct Variant {
   std::string name;
   Running (*start)();
-  double target;  // of the time divided by the time without a program
+  double target;  // maximum of the time divided by the time without a program
 };
 
 // A kind of work. Its function returns the time, or nullopt if this machine cannot do the work.

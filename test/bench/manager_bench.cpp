@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord-manager under load: the real program over TLS with one connection and one token per node, different bodies, two
-// watchers and a test API server. This process makes the load; its CPU time is shown separately. Afterwards a hundred
+// watchers and a test API server. This process makes the load; its CPU time is shown separately. After that, a hundred
 // nodes send the same bodies at the same rate first to koord-manager, and then as a status of the custom resource to
 // the test API server, which is a Python program without etcd.
 //   manager-bench [NODES [PODS [WATCHERS [SECONDS [GATES]]]]]
@@ -37,7 +37,7 @@ const std::string kCustomResourcePath = "/apis/slo.koordinator.sh/v1alpha1/nodem
 constexpr auto kPeriod = 5s;
 constexpr int kComparedNodes = 100;    // the limit of the test API server
 constexpr int kThreads = 2;            // threads that send reports
-constexpr int kLists = 101;            // requested one after another
+constexpr int kLists = 101;            // requested one after the other
 constexpr int kNodesOfAddress = 1000;  // the manager allows 2,048 connections per address
 constexpr double kTargetP99Ms = 20, kTargetMemory = 1.5, kTargetFirstByteMs = 100;
 
@@ -101,7 +101,7 @@ class Agents {
       }
   }
 
-  std::vector<double> times;  // of reports, in ms
+  std::vector<double> times;  // times of reports, in ms
   Steady::duration behind{};  // the largest delay of the generator itself
 
  private:
@@ -236,7 +236,7 @@ void print_memory(const Load& load, double idle) {
 
 void print_list(const Load& load) {
   const auto reader = load.reader();
-  (void)reader->ask(load.read_request("/" + NodeMetricBodies::name(0)));  // afterwards the server knows this user
+  (void)reader->ask(load.read_request("/" + NodeMetricBodies::name(0)));  // after this the server knows this user
   std::vector<double> first, whole;
   std::string answer;
   for (int i = 0; i < kLists; ++i) {

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kPods = 250;
 constexpr std::size_t kContainersOfPod = 2;
 constexpr std::size_t kRounds = 9;
-constexpr std::size_t kBlock = 64 << 10;  // of one read from the socket
+constexpr std::size_t kBlock = 64 << 10;  // maximum size of one read from the socket
 
 void write_pod(Writer& pod, std::size_t number, const std::string& annotation) {
   pod.text(1, std::string(60, 'a') + std::to_string(number));
@@ -73,7 +73,7 @@ struct Handler : Events {
     done({});
   }
 
-  std::size_t allocated = 0;  // by the process, while the handler has all pods
+  std::size_t allocated = 0;  // bytes allocated by the process while the handler has all pods
 };
 
 // Returns the additional memory in use while the handler has all pods.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One whole training of a node with 250 pods with one sample per second: the query of the metric cache, learning,
-// percentiles; also the resources that could be lent, and a checkpoint. Compared with the least work of a training: the
-// 90th percentile of each pod's minute in an array, and one addition to a bucket. Also measures the models' memory.
+// percentiles; also the resources that could be lent, and a checkpoint. Compared with the minimum work of a training:
+// the 90th percentile of each pod's minute in an array, and one addition to a bucket. Also measures the models' memory.
 #include <malloc.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ struct Node {
   }
 };
 
-// Measures the least work: an array of samples, its 90th percentile, a bucket.
+// Measures the minimum work: an array of samples, its 90th percentile, a bucket.
 double bare_seconds(Node& node) {
   std::vector<std::array<double, kSeconds>> minutes(2 * (kPods + 1));
   for (auto& minute : minutes)

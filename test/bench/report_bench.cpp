@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The status of a NodeMetric with 250 pods and four windows, from a metric cache on disk with half an hour of samples,
-// one per second and series. Compares the CPU time with that of a loop that only adds and sorts the same numbers in
+// one per second and series. Compares the CPU time with the time of a loop that only adds and sorts the same numbers in
 // vectors.
 #include <unistd.h>
 

@@ -138,8 +138,8 @@ void go_first(const RealCgroup& cgroup) {
     static_cast<void>(koord::write_value(directory + "/cpu.weight", "10000").has_value());
 }
 
-// Returns the least value: the measured differences are a few percent, and other work on the machine changes a round by
-// more, but only makes it slower.
+// Returns the minimum, because the measured differences are a few percent, and other work on the machine changes a
+// round by more, but only makes it slower.
 double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
 // Passes a byte on `ops` times, or until the pipe closes. Runs as an ordinary task, because tasks of a v1 cgroup may
@@ -204,8 +204,8 @@ struct Totals {
   double cgroups = 0;
 };
 
-// Sums over cgroups with at least a hundred waits: at the start and the end of the run one probe counts waits that the
-// other misses.
+// Sums over cgroups with at least a hundred waits, because at the start and the end of the run one probe counts waits
+// that the other misses.
 Totals totals_of(Probe& probe) {
   auto reading = probe.read({});
   if (!reading) skip(reading.error().message());
@@ -235,7 +235,7 @@ bool compare_sources() {
 bool compare_costs(std::vector<Variant>& all) {
   const double none = median(all[0].us_per_op);
   const auto cost = [&](std::size_t i) { return median(all[i].us_per_op) - none; };
-  // Returns the time in addition to that of an empty program.
+  // Returns the time in addition to the time of an empty program.
   const auto ns = [&](std::size_t i) { return least(all[i].ns_per_run) - least(all[1].ns_per_run); };
   const auto ns_of_two = [&](std::size_t i) {
     return least(all[i].ns_of_two_cgroups) - least(all[1].ns_of_two_cgroups);

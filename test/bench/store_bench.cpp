@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The metric cache compared with SQLite with one row per sample, and with itself at other sizes. Prints one line per
-// measurement: name, ours, reference, ratio, target. `--full` adds 50,000 series; without it the run takes less than a
-// minute.
+// measurement: name, ours, reference, ratio, target. `--full` adds 50,000 series; without `--full` the run takes less
+// than a minute.
 #include <malloc.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -210,7 +210,7 @@ double median_us(std::size_t count, Work work) {
   return rounds[2] * 1e6 / static_cast<double>(count);
 }
 
-// Measures the least work for an answer from memory.
+// Measures the minimum work for an answer from memory.
 double reference_query_us() {
   constexpr std::size_t kSeries = 20'000, kSamples = 300;
   std::vector<double> all(kSeries * kSamples);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the real agent on a full node: with the advisors that strategies need, and with all strategies in addition,
-// in shadow mode and enforcing. The node's cgroup tree is in plain files in $TMPDIR. In MiB of resident memory.
+// in shadow mode and enforcing. The node's cgroup tree is in plain files in $TMPDIR. Results are in MiB of resident
+// memory.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -59,8 +60,8 @@ double active_intents(const std::string& metrics) {
   return sum;
 }
 
-// Measures after enough rounds: the strategies have found out which knobs exist, and the other memory has its final
-// size.
+// Measures after enough rounds. By that time the strategies have found out which knobs exist, and the other memory has
+// its final size.
 double measure(const char* title, const FullNode& node, const std::string& folder, const std::string& mode,
                bool with_strategies) {
   std::vector<std::string> plugins{built("plugins/advisor-node-resource"), built("plugins/advisor-pod-resource"),

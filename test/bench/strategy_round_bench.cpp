@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One round of all installed strategies in one process, on a full node without changes. A round is each strategy's
 // evaluate(), and the host's work on its plan in mode enforce. The reference is the cost of copying the same intents
-// and comparing them with those of the last round. The target is the time of one round of all strategies. No round may
-// write or record anything. The arguments are the shared objects.
+// and comparing them with the intents of the last round. The target is the time of one round of all strategies. No
+// round may write or record anything. The arguments are the shared objects.
 #include <unistd.h>
 
 #include <algorithm>

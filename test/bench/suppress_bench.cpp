@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The effect of qos-cpu-suppress on this kernel. Measures a service alone; with best-effort load (stress-ng, in a class
 // with the same weight, and with the weight 2 that a kubelet sets); and with the load while the whole agent enforces
-// each policy. The agent always runs beside the pods, with the CPU request of the chart, in shadow mode if no policy is
-// enforced, so its own cost is the same in all cases. The service without the agent shows that cost.
+// each policy. The agent always runs, with the CPU request of the chart, in shadow mode if no policy is enforced, so
+// its own cost is the same in all cases. The service without the agent shows that cost.
 //
 // The service has one thread per CPU, bound to it, so the kernel's placement of threads has no effect.
 // Throughput is the number of beats of fixed work per second. Latency is the delay of a thread after its timer, plus
 // the time until the end of the beat in which it was runnable but did not run (run_delay of schedstat), at the 99th
 // percentile. Rounds alternate, because other load on the machine should affect all cases equally. Each result is the
-// median of its rounds, followed by the best one, because other load can only make a round worse.
+// median of its rounds, followed by the best round, because other load can only make a round worse.
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -34,10 +34,11 @@ using Steady = std::chrono::steady_clock;
 namespace {
 
 constexpr auto kRound = 5s;
-constexpr auto kStartOfAgent = 5s;  // at its start the agent has more work than later
+constexpr auto kStartOfAgent = 5s;  // the agent has more work at its start than later
 constexpr auto kBeat = 2ms;
 constexpr int kRounds = 5;
-constexpr int kThresholdPercent = 50;  // of the node; with a higher threshold the service and the load share two CPUs
+constexpr int kThresholdPercent = 50;  // percent of the node; with a higher threshold the service and the load share
+                                       // two CPUs
 
 constexpr auto kWork =
     500us;  // CPU time of a beat without other load: shorter than the kernel's slice, like an answer to a request
@@ -60,7 +61,7 @@ unsigned turns_of_work() {
 
 struct Beats {
   double count = 0;
-  std::vector<double> latency_us;  // of each beat
+  std::vector<double> latency_us;  // latency of each beat
 };
 
 // Returns how long the calling thread was runnable but did not run, from an open file.
@@ -130,8 +131,8 @@ void measure(const PodsByHand& pods, const TemporaryFolder& folder, Results& res
   results.latency_us.push_back(latency);
 }
 
-// An agent with a policy, which runs while this object exists. It runs beside the pods, because it would get no CPU
-// outside of their top cgroup.
+// An agent with a policy, which runs while this object exists. It runs in the pods' top cgroup, because outside of it
+// it would get no CPU.
 class Agent {
  public:
   Agent(const PodsByHand& pods, const RealCgroup& cgroup, const std::string& policy, const std::string& mode)
@@ -179,7 +180,7 @@ int main() {
   PodsByHand pods("suppress-bench");
   const RealCgroup agent(pods.burstable, "podagent");
   TemporaryFolder folder;
-  pods.set_shares(pods.top, 262'144);  // preferred to all else on this machine
+  pods.set_shares(pods.top, 262'144);  // preferred to everything else on this machine
   pods.set_shares(pods.burstable, 1024);
   pods.set_shares(agent, 51);  // 50m
   std::map<std::string, Results> all;

@@ -21,7 +21,7 @@ inline void pin_to_one_cpu() {
   sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
-// Gives this process real-time priority. If that is not allowed, other load affects the results.
+// Gives this process real-time priority. If this is not allowed, other load affects the results.
 inline void go_before_others() {
   const sched_param parameter{.sched_priority = 1};
   static_cast<void>(sched_setscheduler(0, SCHED_FIFO, &parameter) == 0);

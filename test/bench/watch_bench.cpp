@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the time from a change in the API server to a plugin's on_event(): the test server stores a NodeSLO, its
-// watch sends it over TLS, the agent's parts read and publish it, and the event reaches a plugin's strand. Measured
-// twice: from before the request, which includes the time of the test server in Python, and from its answer.
+// watch sends it over TLS, the agent's parts read and publish it, and the event reaches a plugin's strand. Measures two
+// times: from the start of the request, which includes the time of the test server in Python, and from the answer to
+// the request.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

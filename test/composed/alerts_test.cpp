@@ -68,7 +68,7 @@ class Alerts {
   explicit Alerts(const AgentProcess& agent) : prometheus_({agent.tcp_address()}, rules_.path()) {}
 
   Names firing() const { return names_in(R"(ALERTS{alertstate="firing"})"); }
-  // Returns the names of all alerts that fired, also of those that have ended.
+  // Returns the names of all alerts that fired, including alerts that have ended.
   Names fired() const { return names_in(R"(count_over_time(ALERTS{alertstate="firing"}[2h]))"); }
 
   // Checks that enough scrapes succeed in this time, and no alert fires.
@@ -135,7 +135,8 @@ TEST_CASE(
   REQUIRE(node.start());
   REQUIRE_MESSAGE(node.settles(), node.unsettled());
   const Alerts alerts(*node.agent);
-  // Not longer: the file of an older metric cache has unused pages, so a full disk would stop it later.
+  // The time is not longer, because the file of an older metric cache has unused pages, so a full disk would stop it
+  // later.
   alerts.check_quiet(kQuiet);
 
   node.disk.fill();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU burst through the whole agent, alone and with the other strategies. It is interrupted in every way and killed
-// many times: the quota never exceeds limit x percent. KOORD_TEST_KILLS=100 sets another number of kills than 20.
+// CPU burst through the whole agent, alone and with the other strategies. The agent is interrupted in every way and
+// killed many times, and the quota must never exceed limit x percent. KOORD_TEST_KILLS=100 sets the number of kills
+// (default: 20).
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -34,7 +34,7 @@ std::vector<CrowdedPod> eight_pods() {
 struct Row {
   const char* name;
   const char* fault;
-  const char* result;  // as in metrics and records
+  const char* result;  // the word in metrics and records
   const char* why;     // a part of the records' reason
 };
 

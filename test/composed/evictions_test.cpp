@@ -124,7 +124,7 @@ TEST_CASE("an agent killed between its requests and their answers has no new bud
   node.configure("BEMemoryEvict: true", "enforce", "evict: {mostPods: 3}\n");
   REQUIRE(node.start());
   REQUIRE_MESSAGE(eventually([&] { return node.going().size() == 3; }, kLong), node.agent->log());
-  // The requests are on disk: `decisions` reads records that are written.
+  // Returns whether the requests are on disk. `decisions` reads only records that are written.
   const auto recorded = [&] {
     const std::string records = node.ctl({"decisions", "--kind", "eviction", "--outcome", "asked", "-o", "json"});
     return records.find("batch-a") != std::string::npos && records.find("batch-b") != std::string::npos &&
@@ -153,7 +153,7 @@ TEST_CASE("an API server that evicts and never answers loses five pods at most, 
   node.set_memory(75);
   node.set_slo(R"("memoryEvictThresholdPercent": 75, "memoryEvictLowerPercent": 60)");  // needs five pods of 1 GiB
   node.cluster.fault("mute", R"({"verb": "create", "kind": "Pod"})");
-  // The agent never sees an evicted pod end: the kubelet still lists each pod unchanged.
+  // The agent never sees an evicted pod end, because the kubelet still lists each pod unchanged.
   node.configure("BEMemoryEvict: true", "enforce", "evict: {pendingPeriod: 10s}\n");
   REQUIRE(node.start());
   const auto brake = [&] { return find_metric(node.agent->metrics(), "koordetector_host_eviction_brake") == 1; };

@@ -26,7 +26,7 @@ Sessions::Given with_annotation() {
 struct HookFixture {
   Sessions node{with_annotation()};
 
-  // The limit in the pod's cgroup is that of the spec, as a kubelet sets it.
+  // The limit in the pod's cgroup is the limit of the spec, as a kubelet sets it.
   HookFixture() {
     std::filesystem::copy(built("test/e2e/plugins/careless_hook.so"), node.agent->plugin_folder());
     for (const RealCgroup* cgroup : {&node.pods.service_pod, &node.pods.service})
@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(HookFixture,
   order("sleep");
   CHECK(is_logged("careless-hook gave no answer for"));
   check_kept();
-  order("garbage");  // without a limit in the answer: the limit of the spec is expected
+  order("garbage");  // the answer has no limit, so the limit of the spec is expected
   CHECK(is_limit_of_spec());
   CHECK_MESSAGE(node.outside() == "", node.outside());
   order("rival");

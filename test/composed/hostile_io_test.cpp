@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block I/O limits with hostile numbers and device names, through the whole agent into this kernel's files. At every
-// moment a file has either a limit that the NodeSLO requests or none. After the strategy is off, the files are as
-// before.
+// moment a file has either a limit that the NodeSLO requests or no limit. After the strategy is off, the files have
+// their original values.
 #include <doctest/doctest.h>
 
 #include <sys/sysmacros.h>
@@ -34,7 +34,7 @@ struct HostileBlock {
   bool has_bytes = false;  // its readBPS is valid and is applied
 };
 
-// The limits of the disk without its device number; empty without a limit.
+// The limits of the disk without its device number; empty if the disk has no limit.
 class Limits {
  public:
   explicit Limits(const Sessions& node) : node_(node) {}
@@ -43,7 +43,7 @@ class Limits {
     if (node_.pods.is_v2()) return {file("io.max")};
     return {file("blkio.throttle.read_bps_device"), file("blkio.throttle.read_iops_device")};
   }
-  // Names the applied limits: "bytes" for readBPS 1048576, "reads" for readIOPS 100, "?" for any other one.
+  // Names the applied limits: "bytes" for readBPS 1048576, "reads" for readIOPS 100, "?" for any other limit.
   static std::string shown(const std::string& text) {
     static const std::map<std::string, std::string> kKnown = {
         {"", ""},
@@ -84,7 +84,7 @@ TEST_CASE("hostile block I/O limits: a limit that was not requested is never set
   node.set_node_slo(slo_of("no-such-disk", bytes));
   REQUIRE(eventually([&] { return limits.now().empty(); }, kLong));
   const FileWatch watch(limits.files());
-  // A row with a limit follows a row without one: the limit in the file shows that the row was applied.
+  // A row with a limit follows a row without a limit. The limit in the file shows that the row was applied.
   const std::vector<HostileBlock> rows = {
       {disk->path(), bytes + ", readIOPS: 4294967297", "device", true},  // 1 in the 32 bits of cgroup v1
       {"../" + disk->path().substr(5), bytes},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects of a broken or hostile server: pods of the kubelet and NodeSLOs of the API server, for an agent that enforces
 // memory.low of a pod in a tree of plain files. With every object: no file outside of the pod's own cgroup changes, the
-// last valid state stays, the problem names the object and the field, the agent is ready, and after off every file is
-// as before.
+// last valid state stays, the problem names the object and the field, the agent is ready, and after the strategy is off
+// every file has its original value.
 #include <doctest/doctest.h>
 
 #include <cstring>

@@ -179,7 +179,7 @@ TEST_CASE_FIXTURE(InterferenceFixture,
     MESSAGE("left out here: ", agent->log());
     return;
   }
-  // Reduces the effect of other load. Not earlier: the plugin needs CPU time to load its programs.
+  // Reduces the effect of other load. This comes only now, because the plugin needs CPU time to load its programs.
   pods.set_shares(pods.top, 262'144);
   REQUIRE(becomes([&] { return has_least_weight(); }));
   CHECK_MESSAGE(has(why(), "default/service/main (cpu, "), why());
@@ -239,7 +239,7 @@ TEST_CASE_FIXTURE(InterferenceFixture, "in shadow mode the first step is recorde
 
 TEST_CASE_FIXTURE(InterferenceFixture, "verdicts of a third party have no effect unless the configuration names it") {
   start("", {"test/e2e/plugins/judges"}, ",Slanderer=true", kEtlHolds);
-  // The plugin posts verdicts already: they have an effect as soon as the plugin is trusted, and not before.
+  // The plugin posts verdicts already. They have an effect as soon as the plugin is trusted, and not before.
   REQUIRE(becomes([&] { return find_metric(agent->metrics(), "koordetector_interference_restrained_pods") == 0.0; }));
   REQUIRE(becomes([&] { return has(agent->ctl({"plugins"}).output, "com.example.slanderer"); }));
   CHECK(differences() == "");
@@ -257,7 +257,7 @@ TEST_CASE_FIXTURE(
   write_pods("{requests: {kubernetes.io/batch-cpu: 500}}");
   start("", {"plugins/hook-batch-resource"}, ",BatchResource=true");
   const std::string base = pods.is_v2() ? "20" : "512";
-  pods.set_shares(etl_pod, 1024);  // lets the hook find another value
+  pods.set_shares(etl_pod, 1024);  // lets the hook find a different value
   REQUIRE(becomes([&] { return weight() == base; }));
   blame(kEtlHolds);
   REQUIRE(becomes([&] { return has_least_weight(); }));

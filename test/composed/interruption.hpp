@@ -8,11 +8,11 @@
 namespace koord::test {
 
 enum class Interruption {
-  sigkill,  // then another start
-  sigterm,  // then another start; in between all files are as before
-  sighup,   // with another log configuration and an equivalent configuration of the strategy
-  reload,   // of the strategy: koordctl plugin reload
-  keep,     // a session with onExit: keep, its end, another start
+  sigkill,  // followed by a start
+  sigterm,  // followed by a start; in between all files have their original values
+  sighup,   // with a different log configuration and an equivalent configuration of the strategy
+  reload,   // koordctl plugin reload of the strategy
+  keep,     // a session with onExit: keep, its end, and a start
 };
 inline constexpr std::array kInterruptions = {Interruption::sigkill, Interruption::sighup, Interruption::reload,
                                               Interruption::sigterm, Interruption::keep};

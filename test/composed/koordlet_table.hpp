@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs rows of koordlet's own test tables on this code. A row has the answer of both. Where they differ, the row names
-// the README that documents the difference and quotes some of its words; the check fails if the README no longer has
-// them. Header-only.
+// Runs rows of koordlet's own test tables on this code. A row has the answers of koordlet and of this code. Where they
+// differ, the row names the README that documents the difference and quotes some of its words; the check fails if the
+// README no longer has them. Header-only.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ inline bool is_documented(const Difference& difference) {
   return text && on_one_line(*text).find(on_one_line(difference.words)) != std::string::npos;
 }
 
-// The answers of one row: koordlet's, and that of this code.
+// The answers of one row: koordlet's answer, and the answer of this code.
 template <class Value>
 struct Expected {
   Value koordlet, here;

@@ -15,7 +15,7 @@ using test::Expected;
 
 namespace {
 
-constexpr long long kBase = 200'000;  // for a limit of 2 cores
+constexpr long long kBase = 200'000;  // quota for a limit of 2 cores
 constexpr const char* kReadme = "qos-cpu-burst/README.md";
 
 // 16 CPUs, 8 of them requested by an LSR pod; the node uses 10.

@@ -57,7 +57,7 @@ std::int64_t amount(const Decision& decision, eviction::Tier tier) {
   return 0;
 }
 
-// A node with `allocatable` of batch and mid CPU, and the milli-cores that its pods request of them.
+// A node with `allocatable` of batch and mid CPU, and the batch and mid milli-cores that its pods request.
 Situation promised_cpu(slo::Number priority, eviction::Allocatable allocatable, bool with_mid) {
   Situation situation;
   situation.features = {"CPUAllocatableEvict"};

@@ -21,7 +21,7 @@ std::string mask(std::uint64_t ways, std::int64_t begin, std::int64_t end) {
       rdt::mask_of({.mask = ways, .least_bits = 1, .takes_gaps = false, .ids = {0, 1}}, begin, end));
 }
 
-// Returns the shares as v2 stores them, and the v1 shares for this weight.
+// Returns the weight in which v2 stores the shares, and the v1 shares for this weight.
 std::string weight_of(std::int64_t shares) {
   const knob::Knob* knob = knob::find_knob("cpu.shares");
   return knob::encode(*knob, knob::parse_value(*knob, std::to_string(shares)).value(), cgroup::Version::v2).at(0);

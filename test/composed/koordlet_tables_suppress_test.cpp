@@ -12,7 +12,7 @@ using koord::test::Expected;
 
 namespace {
 
-constexpr Settings kWithoutHold{.hold_ns = 0};  // koordlet increases a budget at once, too
+constexpr Settings kWithoutHold{.hold_ns = 0};  // koordlet increases a budget immediately, too
 constexpr const char* kReadme = "qos-cpu-suppress/README.md";
 
 // CPU : core : socket : NUMA node

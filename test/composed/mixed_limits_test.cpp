@@ -24,8 +24,8 @@ std::string quota(const Sessions& node, const std::string& microseconds) {
   return node.pods.is_v2() ? microseconds + " 100000" : microseconds;
 }
 
-// The file may have its value before a hook has answered: a value of a killed agent stays, and a cap may hide a missing
-// part. So this checks the parts that `koordctl why` shows.
+// The file may have its value before a hook has answered, because a value of a killed agent stays, and a cap may hide a
+// missing part. So this checks the parts that `koordctl why` shows.
 void check_why(Sessions& node, const std::string& pod, const std::string& equation) {
   std::string why;
   const auto shows_equation = [&] {
@@ -62,8 +62,8 @@ TEST_CASE(
   given.service_more_limits = ", kubernetes.io/batch-cpu: 120";
   given.service_annotations = "{koordetector.sh/test-cap: \"18000 100000\"}";
   Sessions node(given);
-  // 120 milli-cores are 12000 µs of 100 ms. 12000 × 0.8 × 2 = 19200; the container's cap is 18000. Before the first
-  // burst it is 9600, and before the hook answers 8000, from the limit of the spec.
+  // 120 milli-cores are 12000 µs of 100 ms. 12000 × 0.8 × 2 = 19200; the container's cap is 18000. The quota is 9600
+  // before the first burst, and 8000, from the limit of the spec, before the hook answers.
   node.expect(node.quota_file(node.pods.service), {quota(node, "18000"), quota(node, "8000")});
   node.expect(node.quota_file(node.pods.service_pod), {quota(node, "19200"), quota(node, "8000")});
   check_through_interruptions(node, [](Sessions& at) {
@@ -82,7 +82,7 @@ TEST_CASE(
     MESSAGE("left out here: on cgroup v2 the cap of a class changes no cgroup inside");
     return;
   }
-  // 80000 × 0.8 × 2 = 128000; the cap of the class is 2000, the least.
+  // 80000 × 0.8 × 2 = 128000; the cap of the class is 2000, the minimum.
   for (const RealCgroup* cgroup : {&node.pods.besteffort, &node.pods.batch_pod, &node.pods.batch})
     node.expect(node.quota_file(*cgroup), {"2000"});
   check_through_interruptions(node, [](Sessions& at) {

@@ -84,7 +84,7 @@ struct SharedInterface {
     return run_to_end({"tc", "qdisc", "del", "dev", "lo", "root"}).exit_status == 0;
   }
 
-  // On a node with cgroup v2, mounts the v1 controller net_cls beside it.
+  // On a node with cgroup v2, mounts the v1 controller net_cls in addition.
   void mount_net_cls() {
     const std::string tree = node.pods.root(node.folder.path()) + "/net_cls";
     fs::create_directory(tree);

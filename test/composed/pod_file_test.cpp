@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of pods, written by careless programs, while hooks and a strategy enforce values of its pods. No value
-// changes before the file is complete, /readyz names the file, and a complete file is read at once.
+// changes before the file is complete, /readyz names the file, and a complete file is read immediately.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ Sessions::Given with_batch_limits() {
                              "kubernetes.io/batch-memory: 128Mi}}"};
 }
 
-// The service's value is set by burst, that of the batch pod by the hook.
+// Burst sets the value of the service, and the hook sets the value of the batch pod.
 void expect_values(Sessions& node) {
   expect_burst(node);
   const std::string limit = node.pods.is_v2() ? "memory.max" : "memory.limit_in_bytes";

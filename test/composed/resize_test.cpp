@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Container statuses that differ from the specs: the kubelet can write a smaller limit while burst is enforced, and a
+// Container statuses that differ from the specs. The kubelet can write a smaller limit while burst is enforced, and a
 // limit that a hook set in the runtime is not the base for burst.
 #include <doctest/doctest.h>
 
@@ -69,7 +69,7 @@ void check_shrink(const std::string& burst, const char* quota_before, const char
   Pods pods{node};
   pods.replace("limits: {cpu: 200m", "limits: {cpu: 100m");
   pods.report("{cpu: 200m, memory: 128Mi}", "PodResizeInProgress");
-  // v1 refuses a pod quota below that of a container, which is raised again meanwhile.
+  // v1 refuses a pod quota below the quota of a container, and the container's quota is raised again meanwhile.
   std::vector<const RealCgroup*> written{&node.pods.service};
   if (node.pods.is_v2() || std::string_view(quota_after) == "10000") written.push_back(&node.pods.service_pod);
   for (const RealCgroup* cgroup : written)
@@ -91,7 +91,7 @@ void check_shrink(const std::string& burst, const char* quota_before, const char
   }
 }
 
-// Checks this in the middle of a session, and from the start of one.
+// Checks this in the middle of a session and from the start of a session.
 void check_unchanged(Sessions& node, const std::string& limits) {
   REQUIRE(node.start());
   REQUIRE_MESSAGE(node.settles(), node.unsettled() << node.agent->log());

@@ -61,7 +61,7 @@ Sessions::Sessions(const Given& given) : given_(given), cgroup_root_(pods.root(f
   const auto quota_us = static_cast<unsigned>(std::atoi(given.service_limit.c_str()) * 100);
   if (!given.service_limit.empty())
     for (const RealCgroup* cgroup : {&pods.service_pod, &pods.service})
-      pods.limit_cpu(*cgroup, quota_us);  // as a kubelet does
+      pods.limit_cpu(*cgroup, quota_us);  // the values that a kubelet sets
   pods.set_shares(pods.besteffort, 2);
   service_ = std::make_unique<ChildProcess>([] {
     for (;;) asm volatile("");

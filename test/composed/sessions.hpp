@@ -2,8 +2,10 @@
 // Sessions: runs an agent that enforces strategies on the cgroups of a node's pods on this kernel, and interrupts it. A
 // test provides objects (pods, Node, NodeSLO) and reads the kernel's files:
 //
-//   Sessions node({.plugins = {"qos-cpu-burst"}, .node_slo = "{cpuBurstStrategy: {policy: auto}}", .service_limit =
-//   "100m"}); node.expect(node.quota_file(node.pods.service), {.value = "20000"}); REQUIRE(node.start());
+//   Sessions node({.plugins = {"qos-cpu-burst"}, .node_slo = "{cpuBurstStrategy: {policy: auto}}",
+//                  .service_limit = "100m"});
+//   node.expect(node.quota_file(node.pods.service), {.value = "20000"});
+//   REQUIRE(node.start());
 //   CHECK(node.settles());
 //   node.interrupt(Interruption::sigkill);
 //   CHECK(node.settles());
@@ -28,7 +30,8 @@
 namespace koord::test {
 
 // A file's final value. A number on the way must be between this value and the value before the agent, or between
-// `on_the_way` and one of them; -1 and "max" are no limit. Another text must be one of these values.
+// `on_the_way` and one of these two; -1 and "max" mean no limit. A text that is not a number must be one of these
+// values.
 struct Target {
   std::string value, on_the_way = {};
 };
@@ -43,12 +46,12 @@ class Sessions {
     std::string node_slo;    // the spec, YAML
     std::string service_limit = "100m";
     std::string service_more_limits = {};  // ", kubernetes.io/batch-cpu: 120"
-    std::string batch_resources = "{}";    // of the best-effort container
+    std::string batch_resources = "{}";    // resources of the best-effort container
     std::string node_annotations = "{}";   // YAML
     std::string service_qos = "LS";
     std::string service_annotations = "{}";  // YAML
     std::string mode = "enforce";
-    std::string config = {};        // of the strategy; members of a YAML mapping: "windowSeconds: 5"
+    std::string config = {};        // the strategy's settings, members of a YAML mapping: "windowSeconds: 5"
     std::string config_again = {};  // an equivalent configuration
   };
 
@@ -92,18 +95,18 @@ class Sessions {
 
  private:
   void write_node_files() const;
-  std::map<std::string, std::string> now() const;  // all settable files of the cgroups, and those of the targets
+  std::map<std::string, std::string> now() const;  // all settable files of the cgroups, and the files of the targets
   std::string settings(bool again) const;          // the plugins' settings, a YAML mapping
   std::string config(bool again) const;
   std::vector<std::string> start_arguments() const;
   bool runs_on(double rounds) const;
-  bool has_decided() const;  // about each enforced value
+  bool has_decided() const;  // whether the session has decided about each enforced value
 
   const Given given_;
   std::string gates_ = given_.gates;
   std::string cgroup_root_;
   bool is_configured_again_ = false;
-  std::string lines_;  // from configure()
+  std::string lines_;  // lines that configure() wrote
   std::unique_ptr<ChildProcess> service_;
   std::map<std::string, std::string> before_;
   std::map<std::string, Target> targets_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each strategy that writes knobs, through the whole agent, which is interrupted in every way. With constant inputs,
-// each later session converges to the values of an undisturbed one, and each intermediate value is between the value
-// before the agent and that final value. After the strategy is off, the files are as before. The inputs are objects,
-// the results are this kernel's files.
+// each later session converges to the values of an undisturbed session, and each intermediate value is between the
+// value before the agent and that final value. After the strategy is off, the files have their original values. The
+// inputs are objects, the results are this kernel's files.
 #include <doctest/doctest.h>
 
 #include <sys/sysmacros.h>

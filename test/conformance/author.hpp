@@ -10,7 +10,7 @@
 
 namespace koord::test {
 
-// Returns a variable that meson test sets. The test fails without it.
+// Returns a variable that meson test sets. The test fails if it is not set.
 std::string from_environment(const char* name);
 
 // A prefix with an installed koordetector, and a folder to work in.
@@ -41,7 +41,7 @@ class Author {
   std::string plugin_;
 };
 
-// Returns the complaints of koordctl plugin check; empty without any.
+// Returns the complaints of koordctl plugin check; empty if it has no complaints.
 std::string complaints_about(const std::string& plugin);
 
 }  // namespace koord::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests a language binding between the probe in that language and the real services: requests and results must arrive
+// Tests a language binding between a probe in that language and the real services. Requests and results must arrive
 // unchanged, and no panic may leave a call. KOORD_PROBE is the probe, KOORD_PROBE_SOURCE the name of its source.
 #include <doctest/doctest.h>
 

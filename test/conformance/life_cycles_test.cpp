@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real host starts and stops each built plugin many times in one process, and the plugin must leave no resources
-// behind. KOORD_PLUGINS lists their files, separated by colons.
+// The real host starts and stops each built plugin many times in one process, and the plugin must release all
+// resources. KOORD_PLUGINS lists the plugins' files, separated by colons.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ using host::PluginState;
 
 namespace {
 
-// Resources that a session may leave behind.
+// Resources that a session may fail to release.
 struct Belongings {
   std::size_t threads, descriptors, mappings;
 };

@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(PanicFixture, "acceptance 9: a panic at the beginning or the e
       REQUIRE(player->start().ok());
       check_panic(player->end(), call);
     }
-    // destroy() has no status: the exception must only be caught.
+    // destroy() has no status, so the exception must only be caught.
     auto last = cast(isolation, advisor, "destroy");
     REQUIRE(last->start().ok());
     CHECK(last->end().ok());

@@ -32,7 +32,7 @@ class BestEffortPod {
       pod_{best_effort_, "podu2"};
 };
 
-// Returns the line of a koordctl table with this word; empty without one.
+// Returns the line of a koordctl table with this word; empty if no line has it.
 std::string line_with(const std::string& table, std::string_view word) {
   const std::size_t at = table.find(word);
   if (at == std::string::npos) return "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A third-party rule in an agent on this machine's kernel: examples/interference-rule judges, in its own process, a
-// container that its quota throttles. KOORD_READER is another plugin, which reads the verdict in another process.
+// container that its quota throttles. KOORD_READER is a second plugin, which reads the verdict in a different process.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -60,7 +60,7 @@ struct Reading {
     return metric("standing_verdict", {std::string("from=\"") + kRule + "\"", "kind=\"2\"", "origin=\"2\"",
                                        "victim=\"shop/cart/app\""}) == 1;
   }
-  // Returns the process of the rule; 0 without one.
+  // Returns the process of the rule; 0 if it does not run.
   pid_t rule_process() const {
     const std::string plugins = agent.ctl({"plugins", "-o", "json"}).output;
     const std::size_t at = plugins.find(kRule);

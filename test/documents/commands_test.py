@@ -204,7 +204,7 @@ def main(arguments):
         return subprocess.run(['unshare', '--mount', '--net', sys.executable, __file__, '--inside', *arguments], check=False).returncode
     finally:
         for path in made:
-            with contextlib.suppress(OSError):  # another agent uses it by now
+            with contextlib.suppress(OSError):  # a different agent uses it now
                 os.rmdir(path)
 
 

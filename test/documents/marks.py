@@ -14,7 +14,8 @@ import sys
 sys.dont_write_bytecode = True
 from blocks import blocks_of, problems_of  # noqa: E402
 
-# Documents of projects that `koordctl plugin new` creates have no marks: the tests of this tree are not in them.
+# Templates of `koordctl plugin new` have no marks, because a new project does not contain the tests of this tree. Build
+# folders are skipped, too.
 NOT_DOCUMENTS = re.compile(r'plugin-api/templates/[^/]+/.*|build.*/.*')
 
 

@@ -27,7 +27,7 @@ struct ServedAgent {
     ::chmod(agent.folder().path().c_str(), 0711);  // others may reach the socket if its mode allows them to
   }
 
-  // Runs koordctl as another user.
+  // Runs koordctl as a different user.
   Finished as(std::vector<std::string> setpriv, std::vector<std::string> arguments) const {
     setpriv.insert(setpriv.begin(), "setpriv");
     setpriv.push_back(built("core/ctl/koordctl"));

@@ -121,7 +121,7 @@ TEST_CASE("if the kubelet's answer is not a list, the pods stay, the agent is re
   for (const auto& [fault, more] : faults) {
     INFO("fault: ", std::string(fault));
     node.cluster.fault(fault, R"({"server": "kubelet")" + std::string(more) + "}");
-    // The last problem is shown; it may be that of another request.
+    // The last problem is shown; it may be the problem of a different request.
     CHECK_MESSAGE(eventually([&] { return contains(node.ready(), "kubelet /pods: "); }, 60s), node.ready());
     CHECK(contains(node.ready(), "degraded, keeping the last state, pods "));
     CHECK(node.shows("web"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // qos-cpu-suppress through the whole agent, which enforces it on this machine's kernel: best-effort load in one cgroup,
-// a service in another, pods and the NodeSLO from files. The test reads the kernel's files. Its results do not depend
-// on time. test/node/cpu_suppress_test.cpp tests each policy, test/composed interrupts them.
+// a service in a different cgroup, pods and the NodeSLO from files. The test reads the kernel's files. Its results do
+// not depend on time. test/node/cpu_suppress_test.cpp tests each policy, test/composed interrupts them.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kMinute = std::chrono::minutes(1);
 
-// With a threshold of 0 best-effort pods get the least possible quota, however busy this machine is.
+// With a threshold of 0 best-effort pods always get the minimum quota, even if this machine is idle.
 std::string slo(bool enable) {
   return std::string("{resourceUsedThresholdWithBE: {enable: ") + (enable ? "true" : "false") +
          ", cpuSuppressThresholdPercent: 0, cpuSuppressPolicy: cfsQuota}}";
@@ -23,7 +23,7 @@ std::string slo(bool enable) {
 
 struct CpuSuppressFixture {
   CpuSuppressFixture() {
-    pods.set_shares(pods.besteffort, 2);  // as a kubelet does
+    pods.set_shares(pods.besteffort, 2);  // the shares that a kubelet sets
     pods.write_files(folder.path(), slo(true));
     before = pods.knobs();
     agent = std::make_unique<AgentProcess>(

@@ -48,7 +48,7 @@ class CrowdedNode {
   void limit_best_effort(int milli);
   // Sets resources of Koordinator's tiers: {"kubernetes.io/batch-cpu": "5000"}.
   void set_allocatable(const std::string& resources);
-  // Sets members of resourceUsedThresholdWithBE besides "enable".
+  // Sets members of resourceUsedThresholdWithBE in addition to "enable".
   void set_slo(const std::string& fields);
   // Advances the counters of the node and its pods by the elapsed time.
   void let_run(double node_cores);
@@ -57,8 +57,8 @@ class CrowdedNode {
   void put_budget(const std::string& pod, int allowed);
   // Lets the kubelet list the pod as Terminating from now on.
   void set_terminating(const std::string& pod);
-  // Restores all pods as at first. With `uids`, the API server's pods have the uid "uid-NAME" + `uids`: they are new
-  // pods of the same names.
+  // Restores all pods of the start. With `uids`, the API server's pods have the uid "uid-NAME" + `uids`, so they are
+  // new pods with the same names.
   void put_back(const std::string& uids = {});
 
   // ---- the agent. `gates`: "BEMemoryEvict: true"; `extra`: YAML on the outermost level.

@@ -100,7 +100,7 @@ TEST_CASE("fault 17: changes made while the API server was away arrive after it,
   pod.cluster.clear_faults();
   CHECK(threshold_becomes(pod, 30));
   CHECK(pod.alive());
-  std::map<std::string, int> writes;  // by program and kind
+  std::map<std::string, int> writes;  // key: program and kind
   for (const ClusterRequest& request :
        pod.cluster.requests("{\"server\": \"api\", \"after\": " + std::to_string(before) + "}"))
     if (request.verb == "create" || request.verb == "update" || request.verb == "patch")

@@ -21,7 +21,7 @@ std::string configured(const FakeNode& node, const DaemonSetPod::Options& option
          options.extra;
 }
 
-// The words of `sh -c`: its first argument is the account's folder, then the agent's command line follows.
+// The words of `sh -c`. Its first argument is the account's folder, and the agent's command line follows.
 std::vector<std::string> in_a_pod(const TestCluster& cluster) {
   const std::string account(kAccount);
   std::vector<std::string> words{"unshare",

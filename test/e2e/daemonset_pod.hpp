@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DaemonSetPod: the real agent in the environment of a pod of its DaemonSet: the environment variables and the service
 // account of a pod, a node's trees below other roots, and the API server and kubelet of a TestCluster. It runs in its
-// own mount namespace, in which the service account's directory is that of the cluster.
+// own mount namespace, in which the service account's directory is the directory of the cluster.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct PodSpec {
   char digit = 'a';                // the id of its only container is 64 of these
   std::string qos = "Burstable";   // the class of Kubernetes
   std::string labels = "{}";       // JSON
-  std::int64_t anon_pages = 1000;  // of the container
+  std::int64_t anon_pages = 1000;  // anonymous pages of the container
 };
 std::string as_json(const PodSpec& pod);
 double bytes_of(const PodSpec& pod);  // the memory that the agent must measure
@@ -31,7 +31,7 @@ double bytes_of(const PodSpec& pod);  // the memory that the agent must measure
 class DaemonSetPod {
  public:
   struct Options {
-    std::string gates = "Witness: true";     // of the plugins in test/e2e/plugins
+    std::string gates = "Witness: true";     // gates of the plugins in test/e2e/plugins
     std::string kubelet = "syncPeriod: 1s";  // state.kubelet
     std::string extra = {};                  // YAML after this class's own keys; it must not set roots and state
   };
@@ -40,7 +40,7 @@ class DaemonSetPod {
 
   // Sets the running pods of the node: their cgroups, and the kubelet's answer.
   void run_pods(const std::vector<PodSpec>& pods);
-  // Sets only the cgroups: the node's state while its kubelet is silent.
+  // Sets only the cgroups. This is the node's state while its kubelet is silent.
   void run_cgroups(const std::vector<PodSpec>& pods);
 
   bool start() { return agent.start(); }

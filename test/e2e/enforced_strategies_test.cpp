@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The strategies other than CPU suppression in one agent, which enforces them on this machine's kernel: pods, node and
 // NodeSLO from files, a busy service in a cgroup of the test. Knobs of the node are plain files below the test's roots;
-// the machine's own are not changed. The test reads the kernel's files. Its results do not depend on time.
+// the machine's own knobs are not changed. The test reads the kernel's files. Its results do not depend on time.
 #include <doctest/doctest.h>
 
 #include <sys/sysmacros.h>
@@ -32,7 +32,7 @@ constexpr const char* kServiceResources = "{requests: {cpu: 100m, memory: 64Mi},
 constexpr const char* kNode =
     "kind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: \"2\", memory: 8Gi}, allocatable: {cpu: \"2\", memory: 8Gi}}\n";
 
-// Files of a node without CPU usage, so there is always room for burst, however busy this machine is.
+// Files of a node without CPU usage, so there is always room for burst, even if this machine is busy.
 class NodeFiles {
  public:
   explicit NodeFiles(const std::string& folder) : folder_(folder) {
@@ -68,7 +68,7 @@ using Wanted = std::map<std::string, std::string>;
 
 struct EnforcedStrategiesFixture {
   EnforcedStrategiesFixture() {
-    pods.limit_cpu(pods.service_pod, 10'000);  // as a kubelet does for 100m
+    pods.limit_cpu(pods.service_pod, 10'000);  // the quota that a kubelet sets for 100m
     pods.limit_cpu(pods.service, 10'000);
     service.emplace([] {
       for (;;) asm volatile("");
@@ -114,7 +114,7 @@ struct EnforcedStrategiesFixture {
            blocks + "]}}";
   }
 
-  // Returns the values that the NodeSLO above must set in the kernel, without those of knobs that the kernel lacks.
+  // Returns the values that the NodeSLO above must set in the kernel, except for knobs that the kernel lacks.
   Wanted wanted() const {
     const bool v2 = pods.is_v2();
     Wanted all = {{node.path("proc/sys/vm/min_free_kbytes"), "83886"},
@@ -163,7 +163,8 @@ struct EnforcedStrategiesFixture {
     return decisions.find("\"knob\":\"" + knob + "\"") != std::string::npos;
   }
 
-  // Reads its line of `koordctl capabilities`: name, state, source. Returns nullopt if it is not reported.
+  // Reads the capability's line of `koordctl capabilities`: name, state, source. Returns nullopt if the capability is
+  // not reported.
   std::optional<bool> is_capable(const std::string& name, const std::string& plugin) const {
     const std::string table = agent->ctl({"capabilities"}).output;
     std::string_view rest = table;
@@ -257,7 +258,7 @@ TEST_CASE_FIXTURE(
   CHECK(agent->ctl({"plugin", "reload", "qos-cpu-burst"}).exit_status == 0);
   CHECK(eventually(is_raised, kLong));
   agent->write_config("  settings: {qos-cpu-burst: {config: {windowSeconds: 30}}}\n" +
-                      config("enforce"));  // below plugins
+                      config("enforce"));  // the config is below `plugins`
   agent->process().signal(SIGHUP);
   CHECK(eventually(is_raised, kLong));
   agent->write_config(config("enforce, onExit: keep"));

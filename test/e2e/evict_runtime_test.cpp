@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last eviction tier: the whole agent kills containers in this kernel's cgroups if memory is very short and their
-// pod cannot be ended in another way. The shortage is in a fake /proc of a small machine.
+// pod cannot be ended in any other way. The shortage is in a fake /proc of a small machine.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -47,7 +47,7 @@ std::string label(const std::string& series, const std::string& name) {
              : series.substr(at + begin.size(), series.find('"', at + begin.size()) - at - begin.size());
 }
 
-// The series on a page. Those of plugins are grouped by the kind of subject.
+// The series on a page. The series of plugins are grouped by the kind of subject.
 struct Page {
   explicit Page(const std::string& text) {
     for (const auto& [line, value] : parse_metrics(text)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's answers to the questions of koord-cri-proxy over the data API's socket, with a hook of the agent and one
-// of a third party: in each mode, without an answer, and with hostile questions. Also tests how koordctl shows them.
+// The agent's answers to the questions of koord-cri-proxy over the data API's socket, with a hook of the agent and a
+// hook of a third party. They are tested in each mode, without an answer, and with hostile questions. Also tests how
+// koordctl shows them.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -79,7 +80,7 @@ TEST_CASE("the agent answers the question of koord-cri-proxy, and koordctl shows
   REQUIRE(hooked.start());
   CHECK(hooked.create(question("web")) ==
         std::string(R"({"fields":{)") + kBatchFields + R"(,"env:FROM_CARELESS":"1","env:ANNOTATIONS":""}})" + "\n");
-  CHECK(hooked.post("PreRunPodSandbox", question("web")).status == 400);  // the body names another stage
+  CHECK(hooked.post("PreRunPodSandbox", question("web")).status == 400);  // the body names a different stage
   std::string update = question("web");
   update.replace(update.find("PreCreateContainer"), std::string("PreCreateContainer").size(),
                  "PreUpdateContainerResources");

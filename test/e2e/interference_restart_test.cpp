@@ -61,7 +61,7 @@ TEST_CASE("an agent that is killed and started during interference has the verdi
   node.agent.kill();
   REQUIRE(node.start());
   CHECK(eventually([&] { return node.is_interfered(); }, 15s));
-  // An agent that learnt these windows as quiet would have ended the verdict by now.
+  // An agent that learnt these windows as quiet would already have ended the verdict.
   REQUIRE(node.has_windows(before + 3 * kQuietWindows));
   CHECK(node.is_interfered());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's verdict about a service that shares its CPU with a hog in another cgroup, as koordctl shows it.
+// The agent's verdict about a service that shares its CPU with a hog in a different cgroup, as koordctl shows it.
 #include <doctest/doctest.h>
 
 #include <boost/json.hpp>
@@ -45,7 +45,7 @@ struct InterferenceFixture {
     if (finished.exit_status != 0) return {};
     return json::parse(finished.output).at("verdicts").as_array();
   }
-  // Returns the newest verdict with the hog as the first suspect; null without one.
+  // Returns the newest verdict with the hog as the first suspect; null if no such verdict exists.
   json::value against_hog(const std::vector<std::string>& options = {}) const {
     for (const json::value& verdict : verdicts(options)) {
       const json::array& suspects = verdict.at("suspects").as_array();

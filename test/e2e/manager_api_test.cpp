@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// koord-manager's aggregated API behind an aggregator: reports of nodes, rights of clients, and failovers.
+// koord-manager's aggregated API with an aggregator in front of it: reports of nodes, rights of clients, and failovers.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -135,7 +135,7 @@ TEST_CASE("a node that stops reporting is not fresh until it reports again; watc
   REQUIRE(eventually([&] { return replica->leads(); }));
   cluster.wait_until_available();
   Informer informer(cluster);
-  // A report makes it fresh for three seconds. A loaded machine may need longer to pass that on, so the node reports
+  // A report makes it fresh for three seconds. A loaded machine may need longer to pass this on, so the node reports
   // until the watch shows it.
   const auto is_seen_fresh = [&] {
     CHECK(cluster.report("node-1", 1).status < 300);
@@ -299,7 +299,7 @@ TEST_CASE("headers of the front proxy are accepted only with its certificate") {
   CHECK(with({"--cert", pki + "front-proxy-client.pem", "--key", pki + "front-proxy-client.key"}) == 200);
   CHECK(with({}) == 401);
   CHECK(with({"--cert", two.certificates().pem("forged"), "--key", two.certificates().key("forged")}) == 401);
-  // Without them, a client's certificate and token identify its own user.
+  // Without the front proxy's settings, a client's certificate and token identify its own user.
   two.cluster.command("forbid_all");
   CHECK(with({"--cert", pki + "client.pem", "--key", pki + "client.key"}) == 403);
   CHECK(contains(line_with(two.first->log(), "without the front proxy's certificate"), "'admin'"));

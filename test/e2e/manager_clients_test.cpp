@@ -16,7 +16,7 @@ using namespace koord::test;
 
 namespace {
 
-// A client with the front proxy's or another certificate, which keeps one connection to a replica.
+// A client with the front proxy's or a different certificate, which keeps one connection to a replica.
 struct FrontProxyClient : LoopHere {
   // `certificate`: the path of its files, without the endings.
   FrontProxyClient(const ManagerCluster& cluster, const Replica& replica, const std::string& certificate)

@@ -29,7 +29,7 @@ inline const std::string kAgentUser = "system:serviceaccount:koordinator-system:
 
 inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// Returns the line of the log with this text; empty without one.
+// Returns the line of the log with this text; empty if no line has it.
 inline std::string line_with(const std::string& log, std::string_view text) {
   const std::size_t at = log.find(text);
   if (at == log.npos) return {};
@@ -147,7 +147,7 @@ class ManagerCluster {
                  "koord-manager.koordetector.svc:443:127.0.0.1:" + replica.api_port()},
                 options, "https://koord-manager.koordetector.svc" + path);
   }
-  // Sends many requests at once, each with another unknown token. Returns their statuses. [any]
+  // Sends many requests at the same time, each with a different unknown token. Returns their statuses. [any]
   std::vector<std::string> flood(const Replica& replica, int requests) const {
     return ask_at_once(replica, requests, [](int number) {
       return Request{kNodeMetricPath, "Authorization: Bearer unknown-" + std::to_string(number)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real kubectl with koord-manager's aggregated API behind an aggregator. Skipped if kubectl is not installed;
-// KOORD_KUBECTL sets another path.
+// The real kubectl with koord-manager's aggregated API, which has an aggregator in front of it. Skipped if kubectl is
+// not installed; KOORD_KUBECTL sets a different path.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -47,7 +47,7 @@ struct SecureAgent {
     cluster.command("allow", R"({"user":"prometheus","verbs":["get"],"paths":["/metrics"]})");
     cluster.command("allow", R"({"group":"monitoring","verbs":["get"],"paths":["/metrics"]})");
   }
-  // Replaces the agent's certificate and key by those of this name.
+  // Replaces the agent's certificate and key by the files with this name.
   void use(const std::string& name) const {
     constexpr auto kOver = std::filesystem::copy_options::overwrite_existing;
     std::filesystem::copy_file(certificates().pem(name), tree.path("tls.pem"), kOver);

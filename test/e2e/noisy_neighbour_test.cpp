@@ -53,7 +53,7 @@ struct NoisyNeighbourFixture {
     return {koord::parse_double(koord::next_word(line).value_or("")).value_or(0),
             koord::parse_double(koord::next_word(line).value_or("")).value_or(0)};
   }
-  // The quota belongs to the pod: a container that uses it up also throttles the other container.
+  // The quota belongs to the pod, so a container that uses it up also throttles the other container.
   double throttled() const {
     return find_metric(agent.metrics(), "koordetector_container_cpu_throttled", {"container_name=\"" + pod.dir() + '"'})
         .value_or(-1);
@@ -80,7 +80,7 @@ struct NoisyNeighbourFixture {
   std::string log = agent.folder() / "victim.log";
 };
 
-// Runs the command in the cgroup: the process joins the cgroup before it executes the command.
+// Runs the command in the cgroup. The process joins the cgroup before it executes the command.
 void become(const RealCgroup& cgroup, std::vector<const char*> command, const std::string& output) {
   cgroup.add_process(::getpid());
   if (!std::freopen(output.c_str(), "w", stdout)) ::_exit(1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole agent with the NRI socket of a runtime that has 250 pods with 256 KiB of annotations each, and sends them
-// in parts, as runtimes since NRI 0.7 do. The messages are composed: the packaged containerd has NRI 0.6.
+// in parts, as runtimes since NRI 0.7 do. The messages are composed by the test, because the packaged containerd has
+// NRI 0.6.
 #include <doctest/doctest.h>
 
 #include "core/base/file.hpp"

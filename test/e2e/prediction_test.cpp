@@ -18,7 +18,7 @@ namespace {
 
 // A pod of the test that uses half a CPU, and the lists with this pod and its node.
 struct Node {
-  // Cgroups of a nested cluster, or what remains of one: pods that are not this node's.
+  // Cgroups of a nested cluster, or the rest of one. They have pods that are not this node's pods.
   RealCgroup nested{"a-nested"}, nested_kubepods{nested, "kubepods"}, nested_pod{nested_kubepods, "podother"};
   RealCgroup top{"kubelet"}, kubepods{top, "kubepods"}, pod{kubepods, "podu1"}, app{pod, "app"};
   ChildProcess burner;

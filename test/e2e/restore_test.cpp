@@ -139,7 +139,8 @@ TEST_CASE_FIXTURE(
   int killed_after_write = 0;
   for (int moment = 0; moment < moments; ++moment) {
     CAPTURE(moment);
-    const bool is_first = moment % 2 == 0 && moment % 3 != 0;  // otherwise it finds knobs that another agent changed
+    const bool is_first = moment % 2 == 0 && moment % 3 != 0;  // otherwise it finds knobs that a different agent
+                                                               // changed
     if (is_first) REQUIRE(agent.stop() == 0);
     if (!is_first) agent.kill();
     agent.launch({"--feature-gates=Writer=true"});

@@ -31,7 +31,7 @@ struct SharedWaitsFixture {
     const std::size_t at = metrics.find("} ", metrics.find(name));
     return at == std::string::npos ? 0 : std::strtod(metrics.c_str() + at + 2, nullptr);
   }
-  // Returns the process in which the agent runs advisor-interference; 0 without one.
+  // Returns the process in which the agent runs advisor-interference; 0 if it does not run.
   pid_t interference_process() const {
     const json::value answer = json::parse(agent.ctl({"plugins", "-o", "json"}).output);
     for (const json::value& plugin : answer.at("plugins").as_array())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Library for LD_PRELOAD: the program's wall clock is KOORD_SECONDS_BEHIND seconds behind.
+// Library for LD_PRELOAD: the program's wall clock is KOORD_SECONDS_BEHIND seconds slow.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies on a node without a cluster: a file names the cgroups, the NodeSLO is a file too, and operators override
+// Strategies on a node without a cluster: a file names the cgroups, the NodeSLO is a file, too, and operators override
 // modes and read decisions. Follows the example of packaging/README.md, with the test's own cgroups.
 #include <doctest/doctest.h>
 

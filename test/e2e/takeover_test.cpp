@@ -21,7 +21,7 @@ enum class PodList { complete, missing, none };  // none: pods are found by thei
 
 struct Node {
   explicit Node(PodList list = PodList::complete) {
-    pods.limit_cpu(pods.service_pod, 10'000);  // as a kubelet does for 100m
+    pods.limit_cpu(pods.service_pod, 10'000);  // the quota that a kubelet sets for 100m
     pods.limit_cpu(pods.service, 10'000);
     pods.write_files(folder.path(), "{cpuBurstStrategy: {policy: none}}",
                      "{requests: {cpu: 100m}, limits: {cpu: 100m}}");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of a whole machine: its clock is set, a CPU goes offline. Runs only in an emulated machine (KOORD_EMULATED=1,
-// which test/v2 sets). Elsewhere it prints that it is skipped, and changes nothing.
+// Faults of a whole machine. Its clock is set, and a CPU goes offline. Runs only in an emulated machine
+// (KOORD_EMULATED=1, which test/v2 sets). Elsewhere it prints that it is skipped, and changes nothing.
 #include <doctest/doctest.h>
 #include <sys/time.h>
 

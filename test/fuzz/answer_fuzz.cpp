@@ -56,7 +56,7 @@ std::optional<Outcome> read(std::string_view bytes, std::size_t piece) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // Whether longer headers are refused depends on how many bytes arrive at once.
+  // Whether longer headers are refused depends on how many bytes arrive together.
   if (size < 2 || size > http::kMaxHeaderBytes) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   check(read(bytes, bytes.size()) == read(bytes, data[0] % 64 + 1u));

@@ -29,7 +29,8 @@ void check_object(const ObjectView& object) {
   check(status && *status && **status == "{\"a\":1}");
 }
 
-// Checks that a reflector stops at one time of the clock with any answers, even with endless pages.
+// Checks that, whatever the server answers, a reflector soon asks for a wait. So 1100 steps must advance the clock,
+// even with endless pages.
 void check_reflector(std::string_view text) {
   Time now = from_ns(1'700'000'000'000'000'000);
   Reflector reflector({.path = "/api/v1/pods"}, {}, now, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of decisions with any content: it is read, or renamed and replaced. Afterwards it must store and find a new
+// A file of decisions with any content. It is read, or renamed and replaced. After that it must store and find a new
 // decision.
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod's hands-off annotation with any content: the result is nothing, everything, or a limited list of names. Also
-// any text as a mode and as a result.
+// A pod's hands-off annotation with any content: the result is nothing, everything, or a limited list of names. The
+// target also parses any text as a mode and as a result.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A journal of any content, as after SIGKILL, a disk fault or manual edits: it is read or renamed, its knobs are
-// adopted and reverted, and no file outside of the cgroups is written.
+// A journal of any content, for example after SIGKILL, a disk fault or manual edits. It is read or renamed, its knobs
+// are adopted and reverted, and no file outside of the cgroups is written.
 #include <sys/stat.h>
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct Place {
   workshop::NodeTree tree{{"cgroup/cgroup.controllers", "cpu memory\n"}};
 };
 
-// Sets the current inodes in the originals, so the cgroups are recognised as those of the journal.
+// Sets the current inodes in the originals, so the cgroups are recognised as the cgroups of the journal.
 void recognise_cgroups(std::vector<knob::Original>& left, const workshop::NodeTree& tree) {
   struct stat about;
   for (knob::Original& one : left)

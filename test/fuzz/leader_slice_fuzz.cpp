@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An EndpointSlice of any content: afterwards the leader is its only endpoint, and it is valid. An address is an error,
-// or is read by agents as the same address.
+// An EndpointSlice of any content. After the update the leader is its only endpoint, and the slice is valid. Each
+// address is either refused, or read by agents unchanged.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Lease of any content: a record must be the same after writing and reading. An identity contains a complete address
-// or none. Agents, koordctl and koord-manager must read the same holder.
+// or no address. Agents, koordctl and koord-manager must read the same holder.
 #include <cstddef>
 #include <cstdint>
 #include <string>

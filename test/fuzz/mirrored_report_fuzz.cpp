@@ -21,7 +21,8 @@ using namespace koord::manager;
 
 namespace {
 
-// Returns whether the numbers are equal, except for rounding: a number with many digits is rounded at each reading.
+// Returns whether the numbers are equal, except for rounding, because a number with many digits is rounded at each
+// reading.
 bool is_same_number(const boost::json::value& a, const boost::json::value& b) {
   const double one = a.to_number<double>(), other = b.to_number<double>();
   return one == other || std::abs(one - other) <= 1e-14 * std::abs(one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits that one plugin posts for another: writing an accepted text again gives the same bytes.
+// Waits that one plugin posts for a different plugin. Writing an accepted text again must give the same bytes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -26,7 +26,7 @@ std::vector<pid_t> plugin_pids(const test::AgentProcess& agent);
 std::string answer_of(const test::AgentProcess& agent, std::string_view attack);
 // Returns the Unix times of the samples of all series of the metric, in ascending order.
 std::vector<double> sample_times(const test::AgentProcess& agent, const std::string& metric);
-// Returns the column ISOLATION of `koordctl plugins`; empty without such a plugin.
+// Returns the column ISOLATION of `koordctl plugins`; empty if the plugin is not listed.
 std::string level_of(const test::AgentProcess& agent, const std::string& id);
 // Returns whether a WARN or ERROR line of the log, or the reason of a plugin's state, names this plugin.
 bool names_culprit(const test::AgentProcess& agent, const std::string& id, std::string_view file);

@@ -12,7 +12,7 @@
 namespace koord::hostile {
 namespace {
 
-constexpr std::size_t kMostBody = 16 << 20;  // in core/scrape: the default limits of a target
+constexpr std::size_t kMostBody = 16 << 20;  // the default limits of a target in core/scrape
 constexpr int kMostSamples = 100'000;
 constexpr std::size_t kMostHeld = 64;  // connections of peers
 
@@ -61,7 +61,7 @@ const std::string& BigAnswer::answer_to(std::string_view request) const {
   return request.starts_with("GET /dense ") ? dense_ : stalled_;
 }
 
-// Serves one peer after another until shutdown() of the listener. The last peers stay connected.
+// Serves one peer after the other until shutdown() of the listener. The last peers stay connected.
 void BigAnswer::serve() const {
   std::deque<UniqueFd> held;
   for (UniqueFd peer; peer.reset(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), peer;) {

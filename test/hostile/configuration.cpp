@@ -11,7 +11,7 @@ std::string settings_of_one(const Attack& attack, std::string_view deadline, con
                      "\n      maxMemory: 64Mi\n      maxThreads: 32\n      maxSeries: 1000\n      maxCpu: 300m\n";
   if (attack.kind == "disk") text += "      maxState: 2Mi\n";
   if (attack.is_strategy() || attack.is_hook()) text += "      mode: enforce\n";
-  // These attacks need a grant: one opens a lingering socket, others have an endpoint to scrape.
+  // These attacks need a grant, because one opens a lingering socket, and others have an endpoint to scrape.
   if (attack.name == "lingering_descriptor" || attack.is_scraped()) text += "      network: [tcp]\n";
   text += "      config:\n        text: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\"\n";
   for (const auto& [key, value] : words) text += "        " + key + ": \"" + value + "\"\n";

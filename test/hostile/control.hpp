@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control: a reference measurement beside the agent. It beats ten times per second, as the bystander ticks, and each
-// beat needs as many thread switches as a tick. It uses no part of the agent, so its delays are caused by the machine.
+// Control: a reference measurement at the same time as the agent. It beats ten times per second, as the bystander
+// ticks, and each beat needs as many thread switches as a tick. It uses no part of the agent, so its delays are caused
+// by the machine.
 #pragma once
 
 #include <atomic>

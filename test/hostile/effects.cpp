@@ -12,7 +12,7 @@ namespace {
 
 using test::AgentProcess;
 
-constexpr std::ptrdiff_t kMostLines = 5000;  // of one log
+constexpr std::ptrdiff_t kMostLines = 5000;  // maximum for one log
 
 // Attacks that must cause this text in the log, after the plugin's id.
 constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {

@@ -18,12 +18,12 @@ std::vector<std::string> effects_of(const Attack& attack, const test::AgentProce
 // Does the same after the agent's end.
 std::vector<std::string> effects_on_stop(const Attack& attack, const std::string& log);
 
-// Returns whether this step is harmless for a plugin with fewer isolation layers, as README.md explains: every user may
-// do it, or it is done by root without capabilities.
+// Returns whether this step is harmless for a plugin with fewer isolation layers, because every user may do it, or root
+// without capabilities does it. README.md explains this.
 bool is_harmless_step(Rights rights, const Attack& attack, std::string_view step);
 
-// Returns whether a log line must name the plugin of this flood. Not if the flood costs the agent nothing and the
-// plugin little, and is limited by the kernel or inside the plugin's process, which the agent does not see.
+// Returns whether a log line must name the plugin of this flood. This is not necessary if the flood costs the agent
+// nothing and the plugin little, and if the kernel or the plugin's process limits it, which the agent does not see.
 bool is_flood_named(const Attack& attack);
 
 // Returns whether the attack sent the agent a request that was refused, so a log line must name the plugin. The agent

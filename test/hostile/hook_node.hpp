@@ -28,9 +28,9 @@ class HookNode {
   void change_pods();
   static constexpr long kSubjects = 4;  // pods and containers
 
-  // Returns the values in the pods' cgroups that differ from the neighbour's; empty: all are right.
+  // Returns the values in the pods' cgroups that differ from the neighbour's values; empty: all are right.
   std::string difference() const;
-  // Lets the runtime create a container. Returns the agent's answer; nullopt if none arrives.
+  // Lets the runtime create a container. Returns the agent's answer; nullopt if no answer arrives.
   std::optional<nri::Response> create_container();
 
  private:
@@ -55,7 +55,7 @@ class HookNode {
 // Waits for a condition. Returns false if it does not become true, or the agent has ended.
 using Watch = std::function<bool(const std::function<bool()>& condition)>;
 
-// Returns complaints about a hook's attack: values of another hook are missing in the pods or in a new container, a
+// Returns complaints about a hook's attack: values of a different hook are missing in the pods or in a new container, a
 // forbidden answer was applied, or the writes for alternating answers are not limited.
 std::vector<std::string> complaints_about_hooks(const Attack& attack, const test::AgentProcess& agent, HookNode& node,
                                                 const Watch& watch);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // hostile-kills [--children N] [--agents N] [--seed N]: first sends N SIGKILLs to random processes in plugins' cgroups.
-// Half of them go to the plugin's own process: a second later all processes and cgroups that the plugin had must be
-// gone. The others go to processes that it started: the plugin must continue without them. Then sends N SIGKILLs to the
-// agent: a second after the next start is ready, all earlier processes and cgroups must be gone. Zombies count as gone.
-// The agent must not keep descriptors. Defaults: 20 and 5.
+// Half of them go to the plugin's own process. A second later all processes and cgroups that the plugin had must be
+// gone. The other half goes to processes that the plugin started. The plugin must continue without these processes.
+// Then sends N SIGKILLs to the agent: a second after the next start is ready, all earlier processes and cgroups must be
+// gone. Zombies count as gone. The agent must not keep descriptors. Defaults: 20 and 5.
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -69,7 +69,7 @@ ino_t inode_of(const std::string& path) {
   return ::stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
 }
 
-// Returns the cgroups of the plugin's children, one per hierarchy that has them. -1: those of all crowds.
+// Returns the cgroups of the plugin's children, one per hierarchy that has them. -1: the cgroups of all crowds.
 std::set<CgroupId> cgroups_of(int crowd) {
   const std::string name = "/com.hostile.crowd-" + (crowd < 0 ? "" : std::to_string(crowd));
   std::set<CgroupId> found;
@@ -210,7 +210,7 @@ class Node {
 
   std::mt19937 random_;
   std::optional<AgentProcess> agent_;
-  long descriptors_ = 0;  // of the agent
+  long descriptors_ = 0;  // number of the agent's descriptors
   int mains_ = 0;         // kills of plugins' own processes
 };
 

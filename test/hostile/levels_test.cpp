@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes without one isolation layer: koordctl shows the level, plugins are refused if the layer is required, and the
+// Nodes that lack one isolation layer. koordctl shows the level, plugins are refused if the layer is required, and the
 // other layers stop attacks.
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 struct Lacking {
   Rights rights;
-  const char* level;  // of the plugins, as koordctl shows it
+  const char* level;  // level of the plugins in koordctl
   const char* reason;
 };
 

@@ -77,7 +77,7 @@ void add_process(NodeState& state, pid_t pid) {
   if (fields.size() > 38) state["priority of the agent"] = fields[16] + " class " + fields[38];
 }
 
-// Checks for this build's program: a test of another build may run on this machine.
+// Checks for this build's program, because a test of a different build may run on this machine.
 bool runs_our_host(pid_t pid) {
   const char* build = std::getenv("KOORD_BUILD");
   std::error_code gone;

@@ -31,7 +31,7 @@ std::vector<std::string> differences(const NodeState& before, const NodeState& a
 
 // Returns the processes of the attacks' plugins: this build's koord-plugin-host, and processes that it started.
 std::vector<pid_t> hostile_processes();
-// Returns those of them that should outlive their plugin.
+// Returns the processes that should outlive their plugin.
 std::vector<pid_t> hostile_daemons();
 // Returns whether process 1 has still to reap processes of plugins. Until then they count as processes of the plugin's
 // user.

@@ -8,7 +8,7 @@
 
 namespace koord::hostile {
 
-inline constexpr double kMaxGap = 1.5;          // s, between two samples of another plugin
+inline constexpr double kMaxGap = 1.5;          // s, between two samples of a different plugin
 inline constexpr long kMaxGrowth = 8 << 10;     // KiB of the agent's own memory (RssAnon)
 inline constexpr long kMostOfUser = 2 * 32;     // processes and threads: twice the maxThreads of configuration.cpp
 inline constexpr double kChargeError = 0.2;     // share of the CPU time that the agent spent
@@ -24,8 +24,8 @@ std::string complaint_about_gaps(std::string_view metric, const std::vector<doub
 
 std::string complaint_about_growth(long kibibytes);
 
-// `spent`: CPU time of the agent, minus that without an attack, in s. A charge that is too high is as wrong as one that
-// is too low.
+// `spent`: CPU time of the agent, minus the CPU time without an attack, in s. A charge that is too high is as wrong as
+// one that is too low.
 std::string complaint_about_charge(double spent, double charged, double seconds);
 
 // `answer`: of a bomb, " made=64", the number of processes or threads. Without a limit it makes 600.

@@ -36,7 +36,7 @@ using test::eventually;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kFloodTime = 2500ms;
-constexpr auto kIdleTime = 1s;  // for measuring the agent's usage without an attack
+constexpr auto kIdleTime = 1s;  // time for measuring the agent's usage without an attack
 constexpr auto kPatience = 60s;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -88,8 +88,8 @@ class Raid {
   Rights rights_;
   std::optional<AgentProcess> agent_;
   std::optional<Listeners> listeners_;
-  std::optional<BigAnswer> endpoint_;  // for attacks by scrapes
-  std::optional<HookNode> hook_node_;  // for attacks by hooks
+  std::optional<BigAnswer> endpoint_;  // only for attacks by scrapes
+  std::optional<HookNode> hook_node_;  // only for attacks by hooks
   Canary canary_;
   Control control_;
   NodeState before_;
@@ -101,7 +101,7 @@ class Raid {
 
 void Raid::prepare() {
   agent_.emplace("", std::vector<std::string>{built("plugins/advisor-node-resource")});
-  // Each plugin's user must reach its state directory, also if the agent may not pass closed folders.
+  // Each plugin's user must reach its state directory, even if the agent may not pass closed folders.
   ::chmod(agent_->folder().path().c_str(), 0755);
   listeners_.emplace(agent_->folder().path());
   if (only().is_scraped()) endpoint_.emplace();
@@ -272,7 +272,7 @@ void Raid::judge_ends() {
     if (!contains(plugins, attack->id())) verdicts_[i].complaints.push_back("koordctl plugins does not name it");
     if (attack->name != "ignore_stop") judge_name(verdicts_[i], *attack);
   }
-  // Attacks that leave processes behind have ended at least once.
+  // Attacks with processes that outlive the plugin have ended at least once.
   if (!eventually([] { return hostile_daemons().empty(); }, 10s))
     complain(std::to_string(hostile_daemons().size()) + " processes are left");
 }

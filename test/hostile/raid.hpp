@@ -12,11 +12,11 @@
 
 namespace koord::hostile {
 
-// The agent's rights: all of root, as packaging/quickstart starts it; those of the systemd unit; those of the chart's
-// container; and root's without Landlock or without CAP_SETUID, so plugins have one layer less.
+// The agent's rights: all rights of root, as packaging/quickstart starts it; the rights of the systemd unit; the rights
+// of the chart's container; and root's rights without Landlock or without CAP_SETUID, so plugins have one layer less.
 enum class Rights { root, unit, chart, without_landlock, without_setuid };
 Rights rights_of(std::string_view name);
-// Returns the layer that is left out on purpose; empty without one.
+// Returns the layer that is left out on purpose; empty if all layers are used.
 std::string_view lacking_layer(Rights rights);
 // Returns the command prefix that starts the agent with these rights; `folder` stays writable.
 std::vector<std::string> words_of(Rights rights, const std::string& folder);

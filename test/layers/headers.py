@@ -54,8 +54,8 @@ def first_line(source):
 
 
 class Commands:
-    """The compile commands: a C++ header is compiled like a source of its folder, else like the first source; C by the
-    standard."""
+    """The compile commands. A C++ header is compiled like a source of its folder, or else like the first source. A C
+    header is compiled by the standard."""
 
     def __init__(self, tree, build):
         self.build = build

@@ -14,7 +14,7 @@ import tempfile
 
 # A library may include itself and libraries of the columns before its own, but no other library of its own column.
 COLUMNS = [
-    ['pch'],  # for other precompiled headers
+    ['pch'],  # only for other precompiled headers
     ['base'],
     ['json', 'analysis'],
     ['log'],
@@ -37,7 +37,7 @@ APART = {
     'knob': ['http', 'kube', 'state', 'store'],
 }
 
-# Folders that rank below their library, and all that they may include besides themselves.
+# Folders that rank below their library, and all other folders that they may include.
 LOWER = {
     'core/hook/nri': ['base', 'event'],
 }
@@ -45,8 +45,8 @@ LOWER = {
 # Only code that loads plugins, and plugins, may include the plugin ABI ("koordetector/plugin.h").
 KNOWS_THE_ABI = ['service', 'load', 'scrape', 'host', 'child', 'hook', 'api', 'workshop', 'agentd', 'ctl', 'plugin_host']
 
-# A row of plugins/shared/README.md: the folder, and its users in the last cell. If it has more users than this, only their number
-# is given.
+# A row of plugins/shared/README.md: the folder, and its users in the last cell. If it has more users than
+# MOST_NAMED_USERS, the cell has only their number.
 SHARED_ROW = re.compile(r'^\| `(\w+)` \|.*\| ([^|]*) \|$', re.M)
 MOST_NAMED_USERS = 8
 
@@ -196,7 +196,7 @@ def shared_code_of_plugins_has_several_users_and_its_readme_names_them(tree):
 
 
 def an_include_names_the_folder(tree):
-    """Yields includes without a folder. In core a folder is required; a test may include its neighbour without one."""
+    """Yields includes without a folder. In core a folder is required; a test may leave it out for a neighbour."""
     for file in files_in(tree, 'core', 'test'):
         for quote, name in file.includes:
             if quote == '<' and name.startswith('core/'):
@@ -269,7 +269,7 @@ RULES = [
     each_format_has_one_reader,
 ]
 
-# (rule, file, content): each must be found. The same tree with only GOOD must have no finding.
+# (rule, file, content): each of these must be found. The same tree with only GOOD must have no finding.
 GOOD = [
     ('core/base/result.hpp', '#include <string>\n'),
     ('core/json/reader.cpp', '#include <boost/json/parser.hpp>\njson::parser parser;\n'),

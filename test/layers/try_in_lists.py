@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that no TRY stands behind another element of a braced list or of the arguments of `new`.
+"""Checks that no TRY comes after another element of a braced list or after another argument of `new`.
 
-usage: try_in_lists.py TREE         a TRY that does: exit status 1
-       try_in_lists.py --self-test  each form must be found, and no other
+usage: try_in_lists.py TREE         exit status 1 if there is such a TRY
+       try_in_lists.py --self-test  checks that every known form is found, and nothing else
 
 TRY returns out of the middle of an expression. GCC and clang then destroy the arguments of a call, but not the elements of a
 braced list, nor the memory of a `new`, that exist already: `Record{name(), TRY(size())}` leaks the name when there is no size.

@@ -92,7 +92,7 @@ class Ring {
     }
   }
 
-  // Sends the tokens round until they have been passed on this many times, then removes them: afterwards no process
+  // Sends the tokens round until they have been passed on this many times, then removes them. After that no process
   // waits.
   void turn(std::uint64_t passes) {
     shared_->left = static_cast<std::int64_t>(passes);
@@ -193,7 +193,7 @@ struct Counted {
 void check_losses(std::uint32_t slots) {
   Ring ring;
   CpuBlame blame = must(CpuBlame::open(real_tree(), {}, slots));
-  ring.turn(4 * kPods);  // afterwards all processes are in their cgroups, and the programs have seen them
+  ring.turn(4 * kPods);  // after this all processes are in their cgroups, and the programs have seen them
   Counted counted(blame);
   const Counted before = counted;
   std::vector<Waits> kernel_before;

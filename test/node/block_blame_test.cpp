@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blame for waits behind requests of other cgroups, on the real kernel, in situations with a known answer.
+// Blame for requests that wait for requests of other cgroups, on the real kernel, in situations with a known answer.
 #include <bpf/bpf.h>
 
 #include "bpf/include/latency_slots.h"
@@ -32,7 +32,7 @@ int map_of_programs(const std::string& name) {
   throw std::runtime_error("the programs have no map " + name);
 }
 
-// Returns the cgroup's slot; 0 without one.
+// Returns the cgroup's slot; 0 if it has no slot.
 std::uint32_t slot_of(const Workload& workload) {
   std::uint32_t slot = 0;
   bpf_map_lookup_elem(map_of_programs("cgroup_slots"), &workload.id, &slot);
@@ -174,7 +174,7 @@ TEST_CASE("a cgroup does not inherit requests in flight from one that has ended:
   const std::uint64_t ended_id = ended->id;
   REQUIRE(slot > 0);
   REQUIRE(owner_of(slot) == ended_id);
-  count_in_flight(disk->number(), slot, 3);  // as if their completions had been missed
+  count_in_flight(disk->number(), slot, 3);  // same state as if their completions had been missed
   ended.reset();
   observed.read();
 

@@ -34,7 +34,7 @@ class LoopDevice {
     file_ = UniqueFd(::mkostemp(path_, O_CLOEXEC));
     if (!file_ || ::ftruncate(file_.get(), kFileBytes) != 0) return;
     const UniqueFd control(::open("/dev/loop-control", O_RDWR | O_CLOEXEC));
-    for (int attempt = 0; control && attempt < 10 && !attached_; ++attempt) {  // another process may be faster
+    for (int attempt = 0; control && attempt < 10 && !attached_; ++attempt) {  // a different process may be faster
       name_ = "loop" + std::to_string(::ioctl(control.get(), LOOP_CTL_GET_FREE));
       device_ = UniqueFd(::open(("/dev/" + name_).c_str(), O_RDWR | O_CLOEXEC));
       attached_ = device_ && ::ioctl(device_.get(), LOOP_SET_FD, file_.get()) == 0;
@@ -96,7 +96,7 @@ TEST_CASE("direct reads and writes of a loop device are counted exactly, and for
   const auto value = [&](const char* metric, const RealCgroup& cgroup) {
     return advisor.value(metric, cgroup, {{"device", loop.name()}, {"device_number", loop.number()}});
   };
-  // v2 adds up its counters when they are read, v1 at once.
+  // v2 adds up its counters when they are read, v1 immediately.
   CHECK(eventually([&] {
     advisor.tick();
     return value("container_block_reads_total", busy).value_or(0) >= kReads;

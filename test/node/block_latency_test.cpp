@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block latency on the real kernel, from each source: on a separate loop device the requests, bytes and time must equal
-// those of the test.
+// the values of the test.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -88,7 +88,7 @@ std::uint64_t elapsed_in(const RealCgroup& cgroup, const std::function<void()>& 
   return elapsed;
 }
 
-// A disk and a probe; if one is unavailable, prints a line and stays without them.
+// A disk and a probe. If the disk or the probe is unavailable, prints a line and leaves it empty.
 struct BlockLatencyFixture {
   explicit BlockLatencyFixture(std::string_view source, std::uint32_t slots = 0) : disk(LoopDisk::attach(kDiskSize)) {
     BlockOptions options;
@@ -111,8 +111,8 @@ struct BlockLatencyFixture {
     const auto found = requests.devices.find({major(number) << 20 | minor(number)});
     return found == requests.devices.end() ? OperationTotals{} : found->second.of(operation);
   }
-  // Reads block by block until exactly one is counted for the cgroup. The kernel charges the parent cgroup as long as
-  // it cannot allocate its data for a new cgroup and a disk (blkg_lookup_create, GFP_NOWAIT).
+  // Reads block by block until exactly one is counted for the cgroup. The kernel charges the parent cgroup until it can
+  // allocate its data for a new cgroup and a disk (blkg_lookup_create, GFP_NOWAIT).
   bool comes_to_know(const RealCgroup& cgroup) {
     for (int attempt = 0; attempt < 10; ++attempt) {
       elapsed_in(cgroup, [&] { transfer(*disk, O_RDONLY, 1); });
@@ -209,7 +209,7 @@ TEST_CASE("the next cgroup gets a slot without the totals of the last cgroup") {
 }
 
 TEST_CASE("requests for which no slot was free are the node's, and counted") {
-  BlockLatencyFixture fixture("btf_tracepoint", 2);  // one of them is for unassigned requests
+  BlockLatencyFixture fixture("btf_tracepoint", 2);  // one slot is for unassigned requests
   if (!fixture.works()) return;
   RealCgroup first("first"), second("second");
   for (const RealCgroup* cgroup : {&first, &second})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the latencies that bpf/block_blame measures with those that a client sees.
+// Compares the latencies that bpf/block_blame measures with the latencies that a client sees.
 #include <sys/mman.h>
 
 #include <chrono>

@@ -139,7 +139,7 @@ TEST_CASE("with the events of the agent this machine counts, or is refused with 
 }
 
 int main(int argc, char** argv) {
-  // Called here, so that a copy of this program for another machine includes the library, which is loaded by name.
+  // Called here, so that a copy of this program for a different machine includes the library, which is loaded by name.
   std::printf("libpfm4 %d.%d\n", PFM_MAJ_VERSION(pfm_get_version()), PFM_MIN_VERSION(pfm_get_version()));
   const auto skip = [](const std::string& why) {
     std::printf("SKIPPED: %s\n", why.c_str());

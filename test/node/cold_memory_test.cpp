@@ -29,7 +29,7 @@ double meminfo_bytes(const char* key) {
   return at == std::string::npos ? 0 : std::strtod(text.c_str() + at + std::string(key).size() + 2, nullptr) * 1024;
 }
 
-// A file on a real disk: pages of a memory file system are not reclaimable page cache.
+// A file on a real disk, because pages of a memory file system are not reclaimable page cache.
 class CachedFile {
  public:
   CachedFile() {
@@ -71,8 +71,8 @@ TEST_CASE("page cache that is left alone becomes cold, and no more of it than th
       return cold > 0.5 * kFileBytes;
     };
     CHECK(eventually(is_measured, std::chrono::seconds(180)));
-    // With five standard errors of the estimate. Not compared with the inactive part alone, because other programs move
-    // pages between the lists.
+    // The limit allows five standard errors of the estimate. It is not the inactive part alone, because other programs
+    // move pages between the lists.
     const double page_cache = meminfo_bytes("Inactive(file)") + meminfo_bytes("Active(file)");
     CHECK(cold <= page_cache + 5 * meminfo_bytes("MemTotal") / 2 / 128);
     CHECK(advisor.host().value("node_memory_with_hot_page_usage").value_or(-1) > 0);

@@ -296,7 +296,7 @@ TEST_CASE("a thread that starves is blamed on the one that runs, second by secon
   }
   WARN(victim.turns() == turns);  // all of that was one wait
   CHECK(observed.unexplained(victim) < 0.02);
-  // At the end of the wait no time is counted twice: all waits equal those of the kernel.
+  // At the end of the wait no time is counted twice, so all waits equal the kernel's values.
   hog.processes.clear();
   REQUIRE(eventually([&] { return victim.turns() > turns; }));
   observed.read();
@@ -315,7 +315,7 @@ TEST_CASE("the sum of the waits equals the kernel's value for the threads") {
   hog.spin_on(cpu);
   observed.until_waited(victim, 2 * kSecond);
   // The kernel's number contains waits that have ended; ours also contains the current one. The kernel's number is read
-  // between two of ours.
+  // between two readings of our number.
   observed.read();
   const std::uint64_t least = observed.times(victim).wait;
   const std::uint64_t kernel = victim.delay_ns();

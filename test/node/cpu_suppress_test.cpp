@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qos-cpu-suppress' intents enforced on this kernel, beside a real load: the kernel has the decided values, and after
-// off every file is as before. The results do not depend on time: with a threshold of 0 best-effort pods get the
-// minimum, however busy the machine is. Needs root.
+// qos-cpu-suppress' intents enforced on this kernel, which has a real load. The kernel has the decided values, and
+// after the strategy is off every file has its original value. The results do not depend on time, because with a
+// threshold of 0 best-effort pods always get the minimum, even if the machine is idle. Needs root.
 #include <doctest/doctest.h>
 
 #include "core/base/cpu_set.hpp"
@@ -16,7 +16,7 @@ using cpu_suppress::Policy;
 namespace {
 
 struct CpuSuppressFixture {
-  CpuSuppressFixture() { pods.set_shares(pods.besteffort, 2); }  // as a kubelet does
+  CpuSuppressFixture() { pods.set_shares(pods.besteffort, 2); }  // the shares that a kubelet sets
   ~CpuSuppressFixture() { pods.batch.end_processes(); }
 
   // Checks that a value is decided and read back from the kernel, switched off and on again, and reverted at the end.

@@ -38,7 +38,7 @@ class EnforcedStrategy {
   // Ends all proposals of the strategy.
   void stop() { governor_.stop(); }
 
-  // Returns the result of the intent for this knob and cgroup in the last round; nullopt without an intent.
+  // Returns the result of the intent for this knob and cgroup in the last round; nullopt if there was no intent.
   std::optional<knob::IntentResult> result_of(std::string_view knob, const RealCgroup& cgroup) const {
     const auto found = std::find_if(results_.begin(), results_.end(), [&](const knob::IntentResult& r) {
       return r.knob == knob && r.cgroup_dir == cgroup.dir();
@@ -56,8 +56,8 @@ class EnforcedStrategy {
   std::vector<knob::IntentResult> results_;
 };
 
-// The main function of such a test. The first argument is the strategy's shared object, which is stored in
-// `shared_object`. Skips if no cgroups can be made.
+// The main function of a test with an EnforcedStrategy. The first argument is the strategy's shared object, which is
+// stored in `shared_object`. Skips if no cgroups can be made.
 inline int run_with_strategy(int argc, char** argv, std::string& shared_object) {
   if (auto why = RealCgroup::unavailable()) {
     std::printf("skipped: no cgroups can be made here: %s\n", why->c_str());

@@ -49,7 +49,7 @@ TEST_CASE("a service beside a hog is interfered with, by the hog, until that end
   CHECK(waited("unexplained") - before_hog < 0.25 * waited("others"));
 
   spinning.reset();
-  advisor.tick();  // includes the last waits behind the hog
+  advisor.tick();  // includes the last waits for the hog
   const double by_hog = waited("others");
   const auto for_machine = [&] { return waited("outside") + waited("kernel"); };
   const double before = for_machine();

@@ -52,7 +52,7 @@ bool has_verdict(const RealAdvisor& advisor, const RealCgroup& victim, const cha
   return advisor.value("container_interference", victim, {{"resource", resource}, {"kind", kind}}) == 1.0;
 }
 
-// Returns the last verdict about the victim and the resource; empty without one.
+// Returns the last verdict about the victim and the resource; empty if no verdict exists.
 std::string verdict(RealAdvisor& advisor, const RealCgroup& victim, const std::string& resource) {
   std::string last;
   for (const auto& event : advisor.host().events())
@@ -68,7 +68,7 @@ bool names_first(const std::string& verdict, const RealCgroup& culprit) {
 
 std::string sample_path() { return "/var/tmp/koord-test-interference-" + std::to_string(::getpid()); }
 
-// Transfers one block after another, without the page cache.
+// Transfers one block after the other, without the page cache.
 [[noreturn]] void transfer(const std::string& path, int flags, std::size_t block, std::chrono::microseconds pause) {
   constexpr std::uint64_t kSize = 32 * kMiB;
   const UniqueFd fd(::open(path.c_str(), flags | O_DIRECT | O_CLOEXEC));
@@ -274,7 +274,7 @@ TEST_CASE("the plugin as it is installed judges caches with hardware counters, o
   if (capability->state == koord::service::CapabilityState::supported) {
     CHECK(capability->detail.find("suspected: ") == 0);
   } else {
-    // Without counters, or without the library with the names of their events.
+    // The counters, or the library with the names of their events, may be missing.
     const bool names_cause = capability->detail.find("PERF_COUNT_HW_CPU_CYCLES") != std::string::npos ||
                              capability->detail.find("libpfm4") != std::string::npos;
     CHECK_MESSAGE(names_cause, capability->detail);

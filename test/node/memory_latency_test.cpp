@@ -124,7 +124,7 @@ std::optional<std::uint64_t> pressure_ns(const std::string& file) {
   return must(koord::parse_uint(text->substr(at, text->find('\n', at) - at))) * 1000;
 }
 
-// Returns the least growth of the kernel's pressure value after a reclaim of `reclaim_ns`. The kernel weights CPUs by
+// Returns the minimum growth of the kernel's pressure value after a reclaim of `reclaim_ns`. The kernel weights CPUs by
 // their busy time. A cgroup uses only its own CPU, but in the value of the whole node other work may have any weight.
 std::uint64_t least_pressure_ns(bool is_of_cgroup, std::uint64_t reclaim_ns) {
   return is_of_cgroup ? reclaim_ns / 2 : 1;
@@ -194,7 +194,7 @@ class KernelSetting {
   std::string path_, before_;
 };
 
-// Reads more than the machine's memory with several processes at once, so the background reclaim is too slow.
+// Reads more than the machine's memory with several processes at the same time, so the background reclaim is too slow.
 void fill_memory(const RealCgroup& cgroup, const LoopDisk& disk, std::uint64_t bytes) {
   constexpr std::uint64_t kReaders = 6;
   std::vector<std::unique_ptr<ChildProcess>> readers;
@@ -325,7 +325,7 @@ TEST_CASE("a removed cgroup is reported once with its last stalls, from raw_trac
 }
 
 TEST_CASE("stalls for which no slot was free are counted, and are in no cgroup's histogram") {
-  auto probe = open_or_skip("task_storage", 2);  // one of them is for unassigned stalls
+  auto probe = open_or_skip("task_storage", 2);  // one slot is for unassigned stalls
   if (!probe) return;
   const auto disk = LoopDisk::attach(kDiskSize);
   if (!disk) return;

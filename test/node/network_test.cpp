@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // advisor-network on this machine's kernel: two network namespaces joined by a veth pair, with a process in each, which
-// has its own cgroup. The plugin must report the bytes that one sends through TCP as sent by it and received by the
-// other.
+// has its own cgroup. One process sends bytes through TCP. The plugin must report these bytes as sent by it and
+// received by the other process.
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>

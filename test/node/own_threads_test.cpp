@@ -29,7 +29,7 @@ namespace {
 
 constexpr long kMillisecond = 1000 * kMicrosecond;
 constexpr int kWindows = 24;
-constexpr unsigned kOthers = 4;  // threads in addition to the serving one
+constexpr unsigned kOthers = 4;  // threads in addition to the serving thread
 constexpr const char* kLimits = R"({"rule": {"heldUpMsPerSecond": 100, "lostThroughputPercent": 40}})";
 
 // Uses this much of each period.
@@ -43,14 +43,14 @@ constexpr const char* kLimits = R"({"rule": {"heldUpMsPerSecond": 100, "lostThro
   }
 }
 
-// Runs a thread that serves each 2 ms, and others beside it.
+// Runs a thread that serves each 2 ms, and other threads at the same time.
 void serve_beside(unsigned threads, long period, long used) {
   std::vector<std::thread> others;
   for (unsigned i = 0; i < threads; ++i) others.emplace_back([=] { work_each(period, used); });
   work_each(2 * kMillisecond, kMillisecond / 2);
 }
 
-// All collectors run at once, several times per second.
+// All collectors run at the same time, several times per second.
 void collect_garbage() { serve_beside(kOthers, 250 * kMillisecond, 30 * kMillisecond); }
 
 // The threads always have something to compact.
@@ -79,7 +79,7 @@ T must(koord::Result<T> result) {
 }
 
 struct OwnThreads {
-  // The container may use one CPU, so this test can use another.
+  // The container may use one CPU, so this test can use a different CPU.
   OwnThreads() : cgroup("own-threads") {
     set_weight(cgroup, 10'000);  // preferred to everything else during this test
     const std::string cpus = cgroup.path(koord::cgroup::Controller::cpuset) + "/cpuset.cpus";

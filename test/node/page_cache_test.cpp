@@ -22,7 +22,7 @@ constexpr double kMiB = 1 << 20;
 constexpr std::size_t kFileBytes = 32u << 20;
 constexpr long kTmpfsMagic = 0x01021994, kRamfsMagic = 0x858458f6;
 
-// Writes a file and keeps it open. Its name is removed at once.
+// Writes a file and keeps it open. Its name is removed immediately.
 void fill_page_cache() {
   std::string path = "koord-test-page-cache-XXXXXX";
   const int fd = ::mkstemp(path.data());

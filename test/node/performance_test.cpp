@@ -275,7 +275,7 @@ TEST_CASE("a changed configuration counts other events; one that is wrong leaves
 }
 
 int main(int argc, char** argv) {
-  // Called here, so that a copy of this program for another machine includes the library, which the plugin loads by
+  // Called here, so that a copy of this program for a different machine includes the library, which the plugin loads by
   // name.
   std::printf("libpfm4 %d.%d\n", PFM_MAJ_VERSION(pfm_get_version()), PFM_MIN_VERSION(pfm_get_version()));
   const auto skip = [](const std::string& why) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // advisor-psi on this machine's kernel: a cgroup with more busy threads than CPUs is stalled all the time, a sleeping
-// one is not, and the plugin's values equal those of the kernel's files.
+// cgroup is not stalled, and the plugin's values equal the values of the kernel's files.
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ void burn_on_first_cpu() {
   cpu_set_t first;
   CPU_ZERO(&first);
   CPU_SET(0, &first);
-  // Repeated: before Linux 6.2 a move to another cpuset (on v2: to any cgroup) resets the affinity.
+  // This is repeated, because before Linux 6.2 a move to a different cpuset (on v2: to any cgroup) resets the affinity.
   for (;;) {
     ::sched_setaffinity(0, sizeof first, &first);
     for (int i = 0; i < 10'000'000; ++i) asm volatile("");

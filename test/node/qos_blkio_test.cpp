@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qos-blkio with its intents enforced on this machine's kernel: a pod's annotation becomes limits of a loop device,
-// which the kernel shows and applies; afterwards the original values are restored. The first argument is the shared
+// which the kernel shows and applies. After that the original values are restored. The first argument is the shared
 // object.
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -149,8 +149,8 @@ TEST_CASE("v2: the kernel shows the weight, and it is removed when the intent is
   CHECK(write_value(root, number + " enable=0"));
 }
 
-// Checks a minimum, which does not depend on the machine's load: with a limit of 1 MiB/s, 4 MiB cannot be read at once.
-// The benchmark measures the speed without a limit.
+// Checks a minimum, which does not depend on the machine's load: with a limit of 1 MiB/s, 4 MiB cannot be read
+// immediately. The benchmark measures the speed without a limit.
 TEST_CASE("reads of a limited device take as long as the limit says, at least") {
   const auto disk = LoopDisk::attach(kDiskBytes);
   if (!disk) return;

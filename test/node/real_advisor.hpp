@@ -13,7 +13,7 @@
 #include "test/support/fake_host.hpp"
 #include "test/support/real_cgroup.hpp"
 
-// Defined by each test: returns nullopt if this machine has the features to measure.
+// Returns nullopt if this machine has the features to measure. Each test defines this function.
 std::optional<std::string> why_not();
 
 namespace koord::test {

@@ -130,7 +130,7 @@ void spin_until(std::uint64_t end_ns) {
   while (now_ns() < end_ns) asm volatile("");
 }
 
-// Three processes on one CPU, each in its own cgroup: a waker wakes a waiter repeatedly while a hog uses the CPU. The
+// Three processes on one CPU, each in its own cgroup. A waker wakes a waiter repeatedly while a hog uses the CPU. The
 // waker has priority over the hog, and the hog over the waiter, so only the waiter waits.
 class Contention {
  public:
@@ -138,7 +138,7 @@ class Contention {
     REQUIRE(eventually([this] { return is_asleep(waiter) && is_asleep(waker); }));
   }
 
-  // Runs the contention. Afterwards the processes sleep again.
+  // Runs the contention. After that the processes sleep again.
   void run() {
     {
       ChildProcess hog([this] { compete(); });
@@ -197,7 +197,7 @@ bool within_10_percent(std::uint64_t found, std::uint64_t expected) {
 
 // The contention as the probe and others measured it.
 struct Observed {
-  Histogram waiter, waker;                  // as the probe charged it
+  Histogram waiter, waker;                  // delays that the probe charged
   std::uint64_t waiter_delay, waker_delay;  // the kernel's values for the threads
   std::uint64_t waiter_stamps;              // measured by the waiter
 };

@@ -201,7 +201,7 @@ class Definitions(unittest.TestCase):
                                             'NodeSLO'})
 
     def test_each_is_structural(self):
-        """Checks what API servers require: every value has a type, and none is hidden in anyOf."""
+        """Checks what API servers require: every value has a type, and no type is hidden in anyOf."""
         def check(schema, path):
             if not schema.get('x-kubernetes-int-or-string'):
                 self.assertIn('type', schema, path)

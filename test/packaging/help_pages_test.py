@@ -19,7 +19,7 @@ KINDS = ['man', 'bash', 'zsh', 'fish']
 
 
 def named_in_help(program, *command):
-    """Returns the long options, found in another way than by help_pages."""
+    """Returns the long options, found in a different way than by help_pages."""
     text = subprocess.run([program, *command, '--help'], capture_output=True, text=True, check=True).stdout
     return re.findall(r'^  (?:-\w \[ )?--([\w-]+)', text, re.M)
 

@@ -27,7 +27,7 @@ LIMIT = 120  # seconds until an expected event must have happened
 # From linux/capability.h.
 CAPABILITIES = {'PERFMON': 38, 'BPF': 39}
 
-# Writable files that the runtime gives every container: its own kernel file systems, no file of the node.
+# Writable files that the runtime gives every container. They are its own kernel file systems, and no file of the node.
 OF_THE_RUNTIME = {'/proc', '/dev', '/dev/pts', '/dev/shm', '/dev/mqueue', '/proc/keys', '/proc/timer_list', '/proc/kcore', '/proc/latency_stats',
                   '/proc/sched_debug', '/proc/timer_stats', '/sys/fs/cgroup'}
 
@@ -97,7 +97,7 @@ class ImageCase(unittest.TestCase):
         cls.name = index['manifests'][0]['annotations']['org.opencontainers.image.ref.name']
         manifest = cls.blob(index['manifests'][0])
         cls.config = cls.blob(manifest['config'])
-        # Another program unpacks the image, which also proves that the archive is valid.
+        # A different program unpacks the image, which also proves that the archive is valid.
         pod.run('umoci', 'unpack', '--image', f'{layout}:{cls.name}', cls.folder / 'unpacked')
         cls.root = cls.folder / 'unpacked/rootfs'
         cls.images = {cls.name: cls.root}

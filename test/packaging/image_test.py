@@ -47,7 +47,7 @@ class Image(image_case.ImageCase):
         states = self.states(running)
         if pathlib.Path('/sys/kernel/btf/vmlinux').exists():
             for plugin in {'advisor-block-latency', 'advisor-memory-latency'} & set(states):
-                # measured by eBPF, and not by another source
+                # measured by eBPF, and not by a different source
                 self.assertEqual(states[plugin], 'running', running.log.read_text())
 
         status = status_of(pid)

@@ -189,7 +189,7 @@ class Examples(unittest.TestCase):
             job.update(yaml.safe_load(self.block_with('metric_relabel_configs')))
         for config in jobs, relabelled:
             for job in config['scrape_configs']:
-                job.pop('kubernetes_sd_configs', None)  # Debian's promtool is built without it
+                job.pop('kubernetes_sd_configs', None)  # Debian's promtool is built without this discovery
             with tempfile.NamedTemporaryFile('w', suffix='.yaml') as file:
                 yaml.safe_dump(config, file)
                 done = subprocess.run([promtool, 'check', 'config', '--syntax-only', file.name], capture_output=True, text=True, check=False)

@@ -77,7 +77,7 @@ class Pod:
         elif 'projected' in volume:
             for name, text in KUBELETS_FILES.items():
                 (place / name).write_text(text)
-        elif 'emptyDir' in volume:  # as a kubelet makes it
+        elif 'emptyDir' in volume:  # the mode that a kubelet sets
             place.chmod(0o777)
             if group := self.spec.get('securityContext', {}).get('fsGroup'):
                 os.chown(place, 0, group)
@@ -172,7 +172,7 @@ class Pod:
         return f'http://{POD_IP}:{port}{path}'
 
     def get(self, url):
-        """Sends a request in the pod's network. Returns status and body; the status is 0 without an answer."""
+        """Sends a request in the pod's network. Returns status and body; the status is 0 if no answer arrives."""
         code = 'import sys; sys.path.insert(0, sys.argv[1]); import pod; pod.print_answer(sys.argv[2])'
         here = os.path.dirname(os.path.abspath(__file__))
         answer = run('ip', 'netns', 'exec', self.name, sys.executable, '-c', code, here, url)

@@ -69,7 +69,7 @@ class ResctrlKernel final : public MemoryOriginals {
 
  private:
   static std::string folder(const std::string& group) { return "resctrl/" + (group.empty() ? "" : group + "/"); }
-  // Reads the written text, which has replaced the earlier one, into the model.
+  // Reads the written text, which has replaced the earlier text, into the model.
   void learn() {
     for (auto& [group, lines] : lines_) {
       const std::string schemata = *read_file(node_.path(folder(group) + "schemata"));
@@ -98,7 +98,7 @@ class ResctrlKernel final : public MemoryOriginals {
   }
 
   FakeNode& node_;
-  std::map<std::string, std::map<std::string, std::string>> lines_;  // by group, by resource
+  std::map<std::string, std::map<std::string, std::string>> lines_;  // keys: group, resource
   std::map<std::string, std::string> group_of_, shown_;
 };
 
@@ -164,7 +164,7 @@ TEST_CASE_FIXTURE(Node,
     CAPTURE(one.knob);
     CHECK(one.outcome == Outcome::applied);
   }
-  CHECK(reported[0].final_value == "0=f;1=f");  // as it was read back
+  CHECK(reported[0].final_value == "0=f;1=f");  // the value that was read back
   CHECK(governor.held() == 4);                  // including the making of the group
 }
 
@@ -203,7 +203,7 @@ TEST_CASE_FIXTURE(Node,
     CHECK(kernel.line("", "L3") == "0=7ff;1=7ff");
     CHECK(kernel.all().empty());
   }
-  publish(part(R"("catRangeEndPercent": 1, "mbaPercent": 1)"));  // the least that the CPU accepts
+  publish(part(R"("catRangeEndPercent": 1, "mbaPercent": 1)"));  // the minimum that the CPU accepts
   round();
   CHECK(kernel.line("koord-BE", "L3") == "0=1;1=1");
   CHECK(kernel.line("koord-BE", "MB") == "0=10;1=10");
@@ -292,7 +292,7 @@ TEST_CASE_FIXTURE(
   };
   rounds();
   REQUIRE(has_its_part());
-  begin_agent(false);  // as after SIGKILL
+  begin_agent(false);  // the state is the same as after SIGKILL
   CHECK(has_its_part());
   rounds();
   CHECK(has_its_part());

@@ -15,7 +15,7 @@ BATCH = {'koordinator.sh/qosClass': 'BE'}
 # Requests 500 milli-cores, limits 800 milli-cores and 64 MiB.
 AMOUNTS = {'requests': {'kubernetes.io/batch-cpu': '500', 'kubernetes.io/batch-memory': '64Mi'},
            'limits': {'kubernetes.io/batch-cpu': '800', 'kubernetes.io/batch-memory': '64Mi'}}
-# The annotation of Koordinator's webhook: when the runtime asks, the agent may not know the pod yet.
+# The annotation of Koordinator's webhook. When the runtime asks, the agent may not know the pod yet.
 RESOURCES = {'node.koordinator.sh/extended-resource-spec': json.dumps({'containers': {'main': AMOUNTS}})}
 # The kubelet's values for a best-effort pod.
 OF_KUBELET = {'cpu_shares': 2, 'cpu_period': 100000}

@@ -15,7 +15,8 @@ import images
 
 LIMIT = 60  # seconds until something happens
 CAP_SYS_RESOURCE = 24
-# The command that holds the namespace. Behind the last mount it needs nothing of the machine's /usr. /run/containerd has the sockets of containers, wherever the state is.
+# The command that holds the namespace. After the last mount it needs nothing of the machine's /usr. /run/containerd has
+# the sockets of containers, wherever the state is.
 HOLD = 'mount --bind {folder}/state /run/containerd && mount --bind {root}/usr /usr && ' \
        ': >{folder}/held && exec /usr/bin/busybox sleep 2147483647'
 CONFIG = """version = 2
@@ -130,7 +131,7 @@ class Containerd:
         self.log.close()
 
     def _hold_namespace(self):
-        pathlib.Path('/run/containerd').mkdir(exist_ok=True)  # not removed later: others may have mounted over it
+        pathlib.Path('/run/containerd').mkdir(exist_ok=True)  # not removed later, because of mounts by others
         command = HOLD.format(folder=self.folder, root=self.root)
         self.holder = subprocess.Popen(['unshare', '-m', '--propagation', 'slave', 'sh', '-c', command],
                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)

@@ -75,7 +75,7 @@ class Cri:
         self.connect()
 
     def connect(self):
-        """Connects, also after a restart of the runtime."""
+        """Connects, or connects again after a restart of the runtime."""
         if self.channel:
             self.channel.close()
         self.channel = grpc.insecure_channel(f'unix:{self.socket}', options=[('grpc.default_authority', 'localhost'),

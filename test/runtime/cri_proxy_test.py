@@ -45,7 +45,7 @@ if __name__ == '__main__':
     from cri_streams_test import StreamsThroughTheProxy
     cri_case.program = cri_passing_test.PROGRAM = sys.argv[2]
     cri_agent_test.build = sys.argv[3]
-    # The path must be short: a socket's path has at most 107 bytes.
+    # The path must be short, because a socket's path has at most 107 bytes.
     with tempfile.TemporaryDirectory(prefix='koord-test-') as folder, \
             containerd.Containerd(pathlib.Path(os.environ[UNPACKED]), folder) as cri_case.runtime:
         unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)

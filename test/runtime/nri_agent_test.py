@@ -42,7 +42,7 @@ if __name__ == '__main__':
         from nri_creation_test import CreationTest
         from nri_reconcile_test import ReconcileTest
     agent_case.build = sys.argv[2]
-    # The path must be short: a socket's path has at most 107 bytes.
+    # The path must be short, because a socket's path has at most 107 bytes.
     with tempfile.TemporaryDirectory(prefix='koord-test-') as folder, \
             containerd.Containerd(pathlib.Path(os.environ[UNPACKED]), folder) as agent_case.runtime:
         unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -16,8 +16,8 @@ from nri_reconcile_test import batch
 
 KILLS = int(os.environ.get('KOORD_CHURN_KILLS', '3'))
 PERIOD = 1  # seconds between two pods
-MOST_PODS = 8  # at the same time
-PODS_OF_A_KILL = 3  # between two kills
+MOST_PODS = 8  # maximum at the same time
+PODS_OF_A_KILL = 3  # pods created between two kills
 
 
 class Churn:

@@ -135,7 +135,7 @@ class CreationTest(agent_case.AgentCase):
                 self.await_answer('after-' + order)
 
     def await_answer(self, name):
-        """Runs pods until the careless hook answers: it may have been killed or have crashed, and is restarted."""
+        """Runs pods until the careless hook answers. It may have been killed or have crashed, and is restarted."""
         attempts = itertools.count()
 
         def answers():

@@ -105,7 +105,8 @@ def measure_beside_a_sleeper(asked, asking, plain, pairs):
 
 def main(pairs, starts, sleeps):
     root = pathlib.Path(os.environ[UNPACKED])
-    # A short path: a socket's path has at most 107 bytes. In memory: a runtime syncs its database at each creation.
+    # The path must be short, because a socket's path has at most 107 bytes. It is in memory, because a runtime syncs
+    # its database at each creation.
     where = {'prefix': 'koord-test-', 'dir': '/dev/shm' if os.path.isdir('/dev/shm') else None}
     with tempfile.TemporaryDirectory(**where) as one, tempfile.TemporaryDirectory(**where) as other:
         first, second = containerd.Containerd(root, one), containerd.Containerd(root, other)

@@ -166,7 +166,7 @@ class NriTest(unittest.TestCase):
         self.assertEqual(self.plugin.expect('Synchronize'), 'Synchronize 1 1')
         status = self.plugin.ask('status', 'status')
         self.assertTrue(status.startswith('status active connections 2 reconnects 1'), status)
-        # A second container of the same pod: its event must come once.
+        # A second container of the same pod. Its event must come only once.
         second = self.run_container(pod, 'second')
         self.plugin.expect('PostStartContainer second')
         self.assertEqual(self.plugin.lines.count('CreateContainer survivor second shares 512'), 1)
@@ -191,7 +191,7 @@ if __name__ == '__main__':
         run_again_on_unpacked_python()
     import containerd
     program = sys.argv[2]
-    # The path must be short: a socket's path has at most 107 bytes.
+    # The path must be short, because a socket's path has at most 107 bytes.
     with tempfile.TemporaryDirectory(prefix='koord-test-') as folder, \
             containerd.Containerd(pathlib.Path(os.environ[UNPACKED]), folder) as runtime:
         unittest.main(argv=sys.argv[:1])

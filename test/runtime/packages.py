@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of a container runtime: Debian packages that are downloaded and unpacked, not installed."""
+"""The programs of a container runtime, from Debian packages that are downloaded and unpacked, not installed."""
 import fcntl
 import os
 import pathlib

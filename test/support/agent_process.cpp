@@ -31,7 +31,8 @@ std::string list(const std::vector<std::string>& paths) {
 }  // namespace
 
 TemporaryFolder::TemporaryFolder() {
-  // Not below /tmp, where other users may write: a plugin directory and all its parents must belong to root.
+  // The folder is not below /tmp, where other users may write, because a plugin directory and all its parents must
+  // belong to root.
   std::string path = built("test") + "/koord-test-XXXXXX";
   if (!::mkdtemp(path.data())) throw std::runtime_error("cannot make a folder like '" + path + "'");
   path_ = path;

@@ -62,8 +62,8 @@ class AgentProcess {
   std::string get(const std::string& target) const;
   std::string metrics() const { return get("/metrics"); }
   double calls_of_plugin(const std::string& id) const;
-  double series_of_plugins() const;  // active ones, including those that exporter.detail leaves out
-  std::string tcp_address() const;   // of /metrics
+  double series_of_plugins() const;  // active series, including series that exporter.detail leaves out
+  std::string tcp_address() const;   // address of /metrics
   std::string metrics_over_tcp() const;
   unsigned post_over_tcp(const std::string& target) const;  // returns the status
   unsigned status_of(const std::string& target) const;

@@ -16,7 +16,7 @@ namespace koord::test {
 
 class ChildProcess {
  public:
-  // Runs a program. Its stdout and stderr go to `output_path`; if that is empty, to those of the test.
+  // Runs a program. Its stdout and stderr go to `output_path`; if that is empty, to the test's stdout and stderr.
   ChildProcess(const std::vector<std::string>& command, const std::string& output_path = {});
   // Runs a function in a forked copy of the test, which then exits with status 0. Fork before the test starts threads.
   explicit ChildProcess(const std::function<void()>& body);

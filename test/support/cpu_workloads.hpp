@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that use a CPU, for tests in which one waits for another. Each stays on one CPU. Header-only.
+// Processes that use a CPU, for tests in which one process waits for a different process. Each stays on one CPU.
+// Header-only.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +19,7 @@ namespace koord::test {
 
 inline constexpr long kMicrosecond = 1000;
 
-// Runs this thread on the nth CPU that the process may use, from 0; on the last one if there are fewer.
+// Runs this thread on the nth CPU that the process may use, from 0; on the last CPU if there are fewer.
 inline void run_on_cpu(int nth) {
   cpu_set_t cpus;
   sched_getaffinity(0, sizeof cpus, &cpus);

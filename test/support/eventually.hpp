@@ -9,7 +9,7 @@
 namespace koord::test {
 
 // Polls until the condition holds. Returns false after `timeout`, which is long enough for the slowest machine. It
-// sleeps between two polls: otherwise it would keep a lock that the polled thread needs.
+// sleeps between two polls, because otherwise it would keep a lock that the polled thread needs.
 inline bool eventually(const std::function<bool()>& condition,
                        std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
   const auto end = std::chrono::steady_clock::now() + timeout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EvictingNode: a simulated node with pods, one plugin that evicts, and a host that evicts as core/evict does: in the
+// EvictingNode: a simulated node with pods, one plugin that evicts, and a host that evicts like core/evict, in the
 // plan's order, until the evicted and the still ending pods release enough. An evicted pod ends half a minute later.
 // The plugin is evaluated each second.
 #pragma once
@@ -57,7 +57,7 @@ class EvictingNode {
     for (const double end = plant_.now() + seconds; plant_.now() < end;) second();
   }
 
-  // Adds samples besides those of the node and the pods. Called each second, before the plugin.
+  // Adds samples in addition to the samples of the node and the pods. Called each second, before the plugin.
   std::function<void(FakeSamples&, Plant&)> measure = [](FakeSamples&, Plant&) {};
 
   Plant& plant() { return plant_; }

@@ -34,7 +34,7 @@ class FakeHost : private MovedClock, public workshop::MemoryHost {
  public:
   explicit FakeHost(const FakeNode& node, std::string config_json = "{}")
       : FakeHost(node.roots(), std::move(config_json)) {}
-  // Uses any trees, for example those of this machine.
+  // Uses any trees, for example this machine's trees.
   explicit FakeHost(const NodeRoots& roots, std::string config_json = "{}");
   ~FakeHost();
 
@@ -60,13 +60,14 @@ class FakeHost : private MovedClock, public workshop::MemoryHost {
   std::unique_ptr<service::PluginContext> context_;
 };
 
-// One class of a plugin, from create() to destroy(). Calls return the plugin's status; why() then returns its text.
+// One class of a plugin, from create() to destroy(). Calls return the plugin's status. After a call why() returns its
+// text.
 class FakeInstance {
  public:
   FakeInstance(FakeHost& host, const koord_module* module, std::uint32_t class_index = 0);
   // Loads a shared object, which stays mapped.
   FakeInstance(FakeHost& host, const std::string& shared_object, std::uint32_t class_index = 0);
-  // Like this, but as the plugin of this context instead of "test".
+  // The same, but as the plugin of this context instead of "test".
   FakeInstance(FakeHost& host, service::PluginContext& context, const std::string& shared_object);
   ~FakeInstance();
   FakeInstance(const FakeInstance&) = delete;
@@ -74,8 +75,8 @@ class FakeInstance {
 
   koord_status init();
   koord_status collect();   // calls an advisor at the clock's time
-  koord_status evaluate();  // calls a strategy; host.context().take_plan() then returns the plan
-  // For a strategy: passes the results of its intents, as the host does. Skips a strategy without on_applied().
+  koord_status evaluate();  // calls a strategy; after it host.context().take_plan() returns the plan
+  // Only for a strategy. Passes the results of its intents, as the host does. Skips a strategy without on_applied().
   koord_status on_applied(const std::vector<knob::IntentResult>& results);
   // Asks a runtime hook about a pod or one of its containers. Fails the test if the status is not KOORD_OK. `cri_json`:
   // the request of the container runtime, for a CRI hook.

@@ -13,7 +13,7 @@ const std::string kNodes = "sys/devices/system/node";
 
 std::string number(unsigned value) { return std::to_string(value); }
 
-// Where a CPU stands on the machine.
+// Writes the files of a machine into a FakeNode.
 class Writer {
  public:
   Writer(FakeNode& node, const Machine& machine) : node_(node), machine_(machine) {
@@ -37,6 +37,7 @@ class Writer {
     set.insert(cpu);
     return set;
   }
+  // The place of a CPU on the machine.
   unsigned core_of(unsigned cpu) const { return cpu % machine_.cores; }
   unsigned socket_of(unsigned cpu) const { return core_of(cpu) * machine_.sockets / machine_.cores; }
   unsigned node_of(unsigned cpu) const { return core_of(cpu) * machine_.numa_nodes / machine_.cores; }

@@ -16,15 +16,15 @@ namespace koord::test {
 
 struct Machine {
   unsigned sockets = 1;
-  unsigned numa_nodes = 1;  // in total; CPUs of one memory node, and of one socket, have consecutive numbers
-  unsigned cores = 2;       // in total
-  unsigned threads = 1;     // per core; the second threads of all cores are numbered after the first ones
+  unsigned numa_nodes = 1;  // total number; CPUs of one memory node, and of one socket, have consecutive numbers
+  unsigned cores = 2;       // total number
+  unsigned threads = 1;     // number per core; the second threads of all cores are numbered after the first threads
   std::vector<unsigned> offline = {};
   bool has_numa = true;                  // built with CONFIG_NUMA
   bool is_arm64 = false;                 // else x86-64; has no "model name", no cache ids, and odd package ids
   unsigned page_kib = 4;                 // sets the huge page sizes
-  unsigned generic_initiators = 0;       // memory nodes after the others, without CPUs and memory: accelerators
-  std::uint64_t memory_kib = 16u << 20;  // per memory node
+  unsigned generic_initiators = 0;       // accelerators: memory nodes after the others, without CPUs and memory
+  std::uint64_t memory_kib = 16u << 20;  // size of each memory node
 
   unsigned cpus() const { return cores * threads; }
 };
@@ -43,7 +43,7 @@ Machine four_numa_nodes();
 Machine arm64_server();
 // The same machine and a kernel with 64 KiB pages, hence huge pages of 2 MiB, 512 MiB and 16 GiB.
 Machine arm64_with_64k_pages();
-// 2 memory nodes with CPUs and a third of an accelerator.
+// 2 memory nodes with CPUs, and a third memory node that belongs to an accelerator.
 Machine with_generic_initiator();
 
 // Writes or overwrites the tree. Removes the files that an offline CPU does not have.

@@ -55,7 +55,7 @@ Value anon_pages(const CgroupUse& use) { return use.inactive_anon_pages + use.ac
 Value file_pages(const CgroupUse& use) { return use.inactive_file_pages + use.active_file_pages; }
 Value pages_in_use(const CgroupUse& use) { return anon_pages(use) + file_pages(use) + use.unevictable_pages; }
 
-// Returns the line "KEY N0=FIRST N1=SECOND". `total` is empty, or "=TOTAL" behind the key.
+// Returns the line "KEY N0=FIRST N1=SECOND". `total` is empty, or "=TOTAL" after the key.
 std::string numa_line(const std::string& key, const std::string& total, Value first, Value second) {
   return key + total + " N0=" + text(first) + " N1=" + text(second) + '\n';
 }
@@ -80,7 +80,7 @@ class Writer {
     }
   }
 
-  // `of_pod`: counters that v1 keeps for the cgroup's own processes only are 0.
+  // `of_pod`: the cgroup is a pod's, so counters that v1 keeps only for the cgroup's own processes are 0.
   void write(const std::string& dir, const CgroupUse& use, bool of_pod) {
     if (layout_ == PodLayout::v1_systemd || layout_ == PodLayout::hybrid)
       write_v1(dir, use, of_pod);

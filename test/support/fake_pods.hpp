@@ -3,8 +3,9 @@
 // pods must give the same values on each layout.
 //
 //   FakeNode node;
-//   lay_out_pods(node, PodLayout::v1_systemd, {{.uid = "u-1", .containers = {{.id = std::string(64, 'a'), .use =
-//   {.cpu_us = 5}}}}}); lay_out_pods(node, …);   // later: the same cgroups with other numbers
+//   const FakePod pod{.uid = "u-1", .containers = {{.id = std::string(64, 'a'), .use = {.cpu_us = 5}}}};
+//   lay_out_pods(node, PodLayout::v1_systemd, {pod});
+//   lay_out_pods(node, …);   // later: the same cgroups with other numbers
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ enum class PodLayout {
   v2_cgroupfs,  // one tree, plain names
   v1_systemd,   // a tree per controller, cpu and cpuacct mounted together, a vendor's kernel with pressure files
   hybrid,       // v1 controllers, each mounted alone, and a unified tree for the pressure files; cgroupfs driver
-  kind,         // v2; the kubelet's root is below another slice
+  kind,         // v2; the kubelet's root is below a different slice
 };
 inline constexpr std::array kPodLayouts = {PodLayout::v2_systemd, PodLayout::v2_cgroupfs, PodLayout::v1_systemd,
                                            PodLayout::hybrid, PodLayout::kind};
@@ -32,14 +33,14 @@ const char* name_of(PodLayout layout);
 // up.
 struct CgroupUse {
   std::int64_t cpu_us = 0;
-  std::int64_t periods = 0, throttled = 0, throttled_us = 0;  // the pod's own quota counts the sums too
+  std::int64_t periods = 0, throttled = 0, throttled_us = 0;  // the pod's own quota counts the sums, too
   // Pages in total, half of them on each of two NUMA nodes.
   std::int64_t inactive_anon_pages = 0, active_anon_pages = 0, unevictable_pages = 0;
   std::int64_t inactive_file_pages = 0, active_file_pages = 0;
-  int cpu_some_percent = 0;  // over 10 s; 0 over 60 s and 300 s. The pod gets the largest value of its containers
+  int cpu_some_percent = 0;  // value over 10 s; 0 over 60 s and 300 s. The pod gets the largest value of its containers
   std::int64_t cpu_some_us = 0;
   std::int64_t oom_kills = 0, limit_hits = 0;
-  std::int64_t read_bytes = 0, write_bytes = 0, reads = 0, writes = 0;  // on device 8:0
+  std::int64_t read_bytes = 0, write_bytes = 0, reads = 0, writes = 0;  // block I/O on device 8:0
 };
 
 struct FakeContainer {
@@ -53,8 +54,8 @@ struct FakePod {
   std::vector<FakeContainer> containers;
 };
 
-// Writes or overwrites the trees, including the directories of the QoS classes. The containers are those of containerd
-// and may run on CPUs 0 and 1.
+// Writes or overwrites the trees, including the directories of the QoS classes. The containers are named like
+// containerd's containers and may run on CPUs 0 and 1.
 void lay_out_pods(FakeNode& node, PodLayout layout, const std::vector<FakePod>& pods);
 
 }  // namespace koord::test

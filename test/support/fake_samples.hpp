@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeSamples: adds samples, as if measured by another plugin, to a FakeHost at its clock's time:
+// FakeSamples: adds samples to a FakeHost at its clock's time, as if a different plugin had measured them:
 //
 //   FakeSamples samples(host);
 //   samples.add("node_cpu_usage", 3.5);

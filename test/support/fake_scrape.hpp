@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FakeScrape: an external advisor on a FakeHost with texts instead of a network. The advisor's targets and rules and
-// the host's registry are the real ones.
+// the host's registry are real.
 //
 //   FakeHost host(node, R"({"targets": [{"name": "a", "url": "http://127.0.0.1/"}]})");
 //   FakeScrape advisor(host, koord_entry_v1());

@@ -38,7 +38,7 @@ bool LoopDisk::try_to_attach(std::uint64_t bytes) {
   const UniqueFd memory(::memfd_create("koord-test-loop", MFD_CLOEXEC));
   if (!memory || ::ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0) return fail("no memory for it");
   const UniqueFd control(::open("/dev/loop-control", O_RDWR | O_CLOEXEC));
-  // Retry: another process may have taken the free device.
+  // Retries, because a different process may have taken the free device.
   for (int attempt = 0; attempt < 20; ++attempt) {
     const int index = control ? ::ioctl(control.get(), LOOP_CTL_GET_FREE) : -1;
     if (index < 0) return fail("no loop device is free");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoopDisk: a block device for one test: a loop device on memory that reads as zeros. It is detached with the object.
-// Needs root.
+// LoopDisk: a block device for one test. It is a loop device on memory that reads as zeros, and is detached with the
+// object. Needs root.
 #pragma once
 
 #include <sys/types.h>

@@ -40,7 +40,7 @@ class OwnNetwork {
       throw std::runtime_error("ip " + arguments[1] + " (package iproute2): " + finished.output);
   }
 
-  // Moves the thread back, also if the constructor fails.
+  // Moves the thread back, even if the constructor fails.
   struct Before {
     ~Before() { static_cast<void>(!::setns(network.get(), CLONE_NEWNET)); }
     UniqueFd network = here();

@@ -44,13 +44,13 @@ struct Workload {
   double threads = 1e9;           // cores that they can use at the same time
   bool queues = false;            // delayed work must run later (requests); otherwise it is lost (a busy loop)
   Curve anonymous = constant(0);  // bytes, which cannot be reclaimed because there is no swap
-  Curve hot_file = constant(0);   // bytes of page cache used all the time: reclaimed pages are read again
+  Curve hot_file = constant(0);   // bytes of page cache used all the time, so reclaimed pages are read again
   double streamed = 0;            // bytes per second that are read once and stay in the page cache until reclaimed
 };
 
 // The share of time in which tasks stall, in percent, as in the kernel's PSI files.
 struct Pressure {
-  double now = 0;  // of the last period
+  double now = 0;  // pressure in the last period
   double avg10 = 0, avg60 = 0;
   double total_us = 0;
 };
@@ -58,7 +58,7 @@ struct Pressure {
 // Measured values of a group and its descendants. Rates are averages over the last advance().
 struct Measured {
   double cpu_cores = 0;
-  double cpu_wanted = 0;       // cores that it would use alone
+  double cpu_wanted = 0;       // cores that it would use if it were alone
   double cpu_seconds = 0;      // since the start
   double throttled_ratio = 0;  // throttled periods (by its own quota) / periods in which it ran
   std::uint64_t nr_periods = 0, nr_throttled = 0;

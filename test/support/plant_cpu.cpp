@@ -20,7 +20,7 @@ void allow(PlantGroup& group, unsigned cpus) {
     own[cpu] = group.allowed[cpu] && (group.cpus.empty() || group.cpus.contains(cpu));
     any = any || own[cpu];
   }
-  if (any) group.allowed = own;  // as on v2: if none of its CPUs exists, the group uses those of its parent
+  if (any) group.allowed = own;  // as on v2: if none of its CPUs exists, the group uses its parent's CPUs
   for (auto& child : group.children) allow(*child, cpus);
 }
 
@@ -71,8 +71,8 @@ double give(PlantGroup& group, unsigned cpu, double amount) {
   return taken;
 }
 
-// Returns the CPUs in order of the number of groups that may use them: the scheduler moves tasks away from CPUs on
-// which others must run.
+// Returns the CPUs in order of the number of groups that may use them, because the scheduler moves tasks away from CPUs
+// on which others must run.
 std::vector<unsigned> least_shared_first(PlantGroup& root, unsigned cpus) {
   std::vector<unsigned> order(cpus), claimants(cpus);
   for (unsigned cpu = 0; cpu < cpus; ++cpu) order[cpu] = cpu;

@@ -10,7 +10,7 @@ namespace {
 
 // Free memory, as a share of the node's memory, below which kswapd starts, and above which it stops.
 constexpr double kLowWatermark = 0.0125, kHighWatermark = 0.025;
-constexpr double kRestartSeconds = 10;  // between an OOM kill and the next start
+constexpr double kRestartSeconds = 10;  // time between an OOM kill and the next start
 
 void demand(PlantGroup& group, const Plant::Machine& machine, double now) {
   for (auto& child : group.children) demand(*child, machine, now);

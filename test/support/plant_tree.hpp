@@ -27,21 +27,21 @@ struct PlantGroup {
   double weight = 100;
   bool idle = false;
   double quota_us = kNoLimit, period_us = 100'000, burst_us = 0;
-  CpuSet cpus;  // empty: those of the parent
+  CpuSet cpus;  // empty: the parent's CPUs
   double memory_min = 0, memory_low = 0, memory_high = kNoLimit, memory_max = kNoLimit;
 
   // CPU of this period, in core-seconds.
-  std::vector<char> allowed;      // by CPU index; within the CPUs of its ancestors
+  std::vector<char> allowed;      // index: CPU; within the CPUs of its ancestors
   double sought = 0;              // demand of its own threads with unlimited CPUs
-  double want = 0, left = 0;      // of it and its descendants: demand, and the part not yet met
-  double budget = 0, unused = 0;  // of the quota: left in this period, and unused in the last one
-  double backlog = 0;             // of queued work
+  double want = 0, left = 0;      // demand of it and its descendants, and the part not yet met
+  double budget = 0, unused = 0;  // parts of the quota: left in this period, and unused in the last period
+  double backlog = 0;             // amount of queued work
 
   // Memory of the group and its descendants, in bytes.
   double anonymous = 0, hot = 0, cold = 0;
   double evicted = 0;                 // hot pages that were reclaimed and not read again yet
   double restarts_at = 0;             // time of the restart after an OOM kill
-  double memory_stall = 0;            // share of this period
+  double memory_stall = 0;            // stalled share of this period
   double kept_min = 0, kept_low = 0;  // effective protection
 
   Measured measured;

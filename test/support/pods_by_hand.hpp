@@ -12,7 +12,7 @@
 
 namespace koord::test {
 
-// Returns the files with another text in `now`, with both texts. Empty: nothing changed.
+// Returns the files with a different text in `now`, with both texts. Empty: nothing changed.
 std::string changes(const std::map<std::string, std::string>& before, const std::map<std::string, std::string>& now);
 
 class PodsByHand {
@@ -34,7 +34,7 @@ class PodsByHand {
   std::string read(const RealCgroup& cgroup, std::string_view knob) const;
   bool knows(std::string_view knob) const { return !read(besteffort, knob).empty(); }
   void set_shares(const RealCgroup& cgroup, unsigned shares) const;
-  void limit_cpu(const RealCgroup& cgroup, unsigned quota_us) const;  // per 100 ms
+  void limit_cpu(const RealCgroup& cgroup, unsigned quota_us) const;  // quota per 100 ms
   bool is_v2() const;
   std::size_t cpus() const;
 

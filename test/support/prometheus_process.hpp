@@ -26,7 +26,7 @@ class PrometheusProcess {
   static constexpr int kIntervalSeconds = 3;
 
   explicit PrometheusProcess(const std::string& target) : PrometheusProcess(std::vector{target}) {}
-  // `rules`: a file of rules, which are evaluated every three seconds too.
+  // `rules`: a file of rules, which are evaluated every three seconds, too.
   explicit PrometheusProcess(const std::vector<std::string>& targets, const std::string& rules = {}) {
     auto free_port = http::open_tcp_listener("127.0.0.1:0");
     address_ = "127.0.0.1:" + std::to_string(*http::local_port(free_port->get()));

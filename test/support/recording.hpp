@@ -37,7 +37,7 @@ double settling_seconds(const Samples& samples, double target, double band);
 // Returns how often the value changes direction, counting only swings of at least `swing`. A loop that oscillates has
 // many, one that settles has none.
 unsigned turns(const Samples& samples, double swing);
-// Returns how often the value differs from the one before.
+// Returns how often the value differs from the previous value.
 unsigned changes(const Samples& samples);
 
 // One of several diagrams, drawn below each other with the same time axis.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes tokens of ServiceAccounts like those of the API server, but without a valid signature.
+// Makes tokens of ServiceAccounts like the API server's tokens, but without a valid signature.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ inline std::string base64_url(std::string_view text) {
   return encoded;
 }
 
-// Makes a token. Another `number` changes its time, id and signature, as in a renewed token.
+// Makes a token. A different `number` changes its time, id and signature, as in a renewed token.
 inline std::string service_account_token(const std::string& user, const std::string& node, int number) {
   const std::string times = std::to_string(1700000000 + number);
   const std::string claims =

@@ -48,7 +48,7 @@ class SuppressRig {
     take(round.intents);
     return round;
   }
-  // Removes all intents, as when the NodeSLO disables the strategy.
+  // Removes all intents, like a NodeSLO that disables the strategy.
   void off() { take({}); }
 
   std::vector<decision::Decision> decisions() const { return governor_.decisions(); }

@@ -24,10 +24,10 @@ struct ClusterRequest {
   double seconds = 0;  // since the servers started
   std::string server;  // "api" or "kubelet"
   std::string verb;    // "get", "list", "watch", "create", "update", "patch", "delete", "handshake"
-  std::string path;    // with the query
+  std::string path;    // path with the query
   std::string kind, namespace_, name, subresource;
   std::string user_agent;
-  int token = 0;                // generation of the token, from 1; 0: none; -1: a refused one
+  int token = 0;                // generation of the token, from 1; 0: no token; -1: a refused token
   unsigned status = 0;          // 0: not answered yet
   bool open = false;            // the answer has not ended
   std::int64_t connection = 0;  // a number per connection
@@ -62,11 +62,11 @@ class TestCluster {
 
   // Creates or replaces an object, including its status. Returns the stored object.
   std::string put(std::string_view object);
-  // Applies a merge patch, also to the status.
+  // Applies a merge patch, which may change the status, too.
   std::string merge(std::string_view kind, std::string_view name, std::string_view patch);
   std::optional<std::string> get(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
   void remove(std::string_view kind, std::string_view name, std::string_view namespace_ = {});
-  // Set the kubelet's answers: a list of Pods; changes of its configuration.
+  // These set the kubelet's answers: a list of Pods, and changes of its configuration.
   void set_pods(std::string_view list);
   void set_kubelet_config(std::string_view changes);
 

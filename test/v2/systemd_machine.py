@@ -51,7 +51,7 @@ def add_units_to(image):
     units.mkdir(parents=True)
     (units / 'default.target').write_text(TARGET)
     (units / 'koord-test.service').write_text(SERVICE)
-    # A machine without this file counts as new: systemd would enable all units at its first boot.
+    # A machine without this file counts as new, and systemd would enable all units at its first boot.
     (image.root / 'etc/machine-id').write_text('00000000000000000000000000000001\n')
     image.write('init', INIT)
     image.write('init.systemd', INIT_SYSTEMD)

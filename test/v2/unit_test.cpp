@@ -37,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLimit = 90s;  // for an emulated machine
+constexpr auto kLimit = 90s;  // long enough for an emulated machine
 constexpr const char* kPlugins = "/opt/koord-test-plugins";
 constexpr const char* kLog = "/var/log/koord-test.log";
 constexpr const char* kPluginsCgroups[] = {"/sys/fs/cgroup/koordetector-plugins",
@@ -199,7 +199,7 @@ void check_answers(Unit& unit, const std::vector<const Attack*>& attacks) {
   }
 }
 
-// Sends SIGKILL to the agent: when the unit has ended, nothing of its plugins may remain, and systemd starts it again.
+// Sends SIGKILL to the agent. When the unit has ended, nothing of its plugins may remain, and systemd starts it again.
 void check_kill(Unit& unit) {
   const pid_t agent = unit.agent();
   REQUIRE(agent > 1);

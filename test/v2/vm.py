@@ -61,7 +61,7 @@ poweroff -f
 class Limits(typing.NamedTuple):
     """Time limits in seconds. On a busy machine the kernel's boot sometimes hangs, or the emulated timer is lost: then every
     sleep in the machine lasts forever, including that of /init's heartbeat. Such a machine is started again."""
-    all: int = 540  # of all starts together: the machine is ten to fifty times slower than this one
+    all: int = 540  # limit of all starts together; the machine is ten to fifty times slower than this machine
     boot: int = 150  # until the first heartbeat
     heartbeat: int = 90  # between two heartbeats
 
@@ -101,7 +101,7 @@ def libraries_of(file):
 
 
 class Image:
-    """The root file system of the machine: a folder that is packed as a cpio archive."""
+    """The root file system of the machine, which is a folder that is packed as a cpio archive."""
 
     def __init__(self, root, folders=('bin', 'proc', 'sys', 'dev', 'tmp')):
         self.root = root
@@ -133,8 +133,8 @@ class Image:
         (self.root / at).chmod(stat.S_IRWXU)
 
     def pack(self, archive, mode='wb', owner=('-R', '0:0'), left_out=()):
-        """Writes the image as a cpio archive. Mode 'ab' appends it: the kernel unpacks all archives of a file one after
-        another."""
+        """Writes the image as a cpio archive. Mode 'ab' appends it, because the kernel unpacks all archives of a file
+        one after the other."""
         with open(archive, mode) as out:
             find = subprocess.Popen(['find', '.', *(word for path in left_out for word in ('-path', path, '-prune', '-o')), '-print'],
                                     cwd=self.root, stdout=subprocess.PIPE)

@@ -79,14 +79,14 @@ def members_of(body):
 
 
 def one_name_each(members):
-    """Yields each member separately: `T a, *b;` are two members."""
+    """Yields each member separately, because `T a, *b;` are two members."""
     for member in members:
         match = re.fullmatch(r'((?:const |struct )*\w+) (\*?\w+(?:, \*?\w+)+);', member)
         yield from ([f'{match[1]} {name};' for name in match[2].split(', ')] if match else [member])
 
 
 def retyped(member):
-    """Returns a member of another type with the same name and, if possible, the same size."""
+    """Returns a member of a different type with the same name and, if possible, the same size."""
     if '(*' in member:
         return re.sub(r'^.*?\(\*(\w+)\).*', r'void *\1;', member)
     types = {'uint64_t': 'int64_t', 'int64_t': 'uint64_t', 'double': 'uint64_t', 'uint32_t': 'int32_t', 'int32_t': 'uint32_t',
@@ -126,7 +126,7 @@ def self_test(header, released):
     for match in STRUCT.finditer(header):
         name, members = match.group(1), list(one_name_each(members_of(match.group(2))))
         if name not in counts:
-            continue  # new since the release: not part of its contract
+            continue  # new since the release, so it is not part of the released contract
         jobs += [(name, what, False, changed(header, name, broken)) for what, broken in breakages(name, members)]
         if name not in FROZEN:
             jobs.append((name, 'an append', True, changed(header, name, members + ['uint64_t appended_;'])))

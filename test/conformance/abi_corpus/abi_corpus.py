@@ -7,7 +7,7 @@ usage: abi_corpus.py KOORDCTL FOLDER            each must break no rule and give
        abi_corpus.py KOORDCTL FOLDER --accept   records the results: once, when a version is released
 
 FOLDER holds NAME.so.xz, stripped, and NAME.json, the results of a run on node/, a node of files beside this script:
-metrics, proposals, adjustments, scrapes and calls. A value of null there was the machine's own and may be any.
+metrics, proposals, adjustments, scrapes and calls. A value of null there depends on the machine and may be any value.
 NAME.set, if present, has settings, KEY=VALUE each. Plugins in a folder are never built again.
 """
 import json

@@ -90,7 +90,8 @@ impl Probe {
         ])
     }
 
-    // Posts a verdict, reads it back and ends it: its value, and whether all else of it came back.
+    // Posts a verdict, reads it back and ends it. Returns its value, and whether everything else was read back
+    // unchanged.
     fn verdict(&self, victim: u64, now_ns: u64) -> Result<(f64, bool)> {
         let verdicts = self.host.verdicts()?;
         verdicts.subscribe(true)?;
@@ -120,7 +121,8 @@ impl Probe {
         Ok((posted.value(), is_whole))
     }
 
-    // How much of test_fact is in the cache, as the counts of two histograms, which are not kept in it.
+    // Reports how much of test_fact is in the cache, as the counts of two histograms, which are not stored in the
+    // cache.
     fn history(&self, now_ns: u64) -> Result<()> {
         let metrics = self.host.metrics()?;
         let query = Query { metric: "test_fact", aggregation: KOORD_AGG_LAST, from_ns: 1, ..Query::default() };

@@ -94,7 +94,7 @@ class Browser:
         try:
             return self.run(script)
         except RuntimeError as error:
-            if re.search('navigated|context', str(error)):  # the page is loading another one
+            if re.search('navigated|context', str(error)):  # the browser is loading a new page
                 return False
             raise
 

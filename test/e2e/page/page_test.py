@@ -438,10 +438,10 @@ class Page(unittest.TestCase):
             self.browser.wait_for(f'{rows} === {count}')
         self.assertTrue(self.browser.run(f'{older}.hidden'))
         add(100)
-        shows(range(700))  # older ones that were requested stay
+        shows(range(700))  # older values that were requested stay
         self.assertTrue(self.browser.run(f'{older}.hidden'))
         add(300)
-        shows(range(200))  # not those before a gap
+        shows(range(200))  # values before a gap are not shown
         self.assertFalse(self.browser.run(f'{older}.hidden'))
         self.browser.run(f'{older}.click()')
         self.browser.wait_for(f'{rows} === 400')

@@ -30,7 +30,7 @@ def until(condition, why=lambda: '', is_over=lambda: False):
 
 
 def next_link(viewer):
-    """Returns the next link. After each used link the viewer prints a line with a new one."""
+    """Returns the next link. After each used link the viewer prints a line with a new link."""
     return re.search(r'http://\S+', viewer.stdout.readline())[0]
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A runtime hook that follows the pod's annotation koordetector.sh/test-hook: "sleep", "crash", "garbage", "rival",
 // "late", "reject", or "noise" (a rejection with control characters and a text of 1 MiB). Without the annotation it
-// sets an environment variable, and another with the received annotations of example.org.
+// sets one environment variable, and a second one with the received annotations of example.org.
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -22,7 +22,7 @@ struct CarelessHook : RuntimeHook {
       check(response.set(&response, str("linux.memory.limit"), str("33554432")), "setting");
     }
     if (order == "reject") check(response.reject(&response, str("no device is free")), "rejecting");
-    if (order == "rival") {  // one value is stricter than that of hook-batch-resource, the other is less strict
+    if (order == "rival") {  // one value is stricter than hook-batch-resource's value, the other is less strict
       check(response.set(&response, str("linux.memory.limit"), str("33554432")), "setting");
       check(response.set(&response, str("linux.cpu.shares"), str("1024")), "setting");
     }

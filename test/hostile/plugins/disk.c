@@ -80,7 +80,7 @@ void attack_state_hidden(raid *r) {
   if (next_file(r, 0) < 0) (void)!chmod("hidden", 0);
 }
 
-/* Unnamed files use space while they are open. If the agent cannot see them, the plugin exits by itself. */
+/* Unnamed files use space while they are open. If the agent cannot see these files, the plugin exits by itself. */
 void attack_state_unnamed(raid *r) {
   static char block[1 << 20];
   char path[100];

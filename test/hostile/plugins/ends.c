@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attacks that end the plugin: invalid bytes on its channels, mistakes, and processes that it leaves behind. */
+/* Attacks that end the plugin: invalid bytes on its channels, mistakes, and processes that outlive it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -101,13 +101,13 @@ void attack_daemon(raid *r) {
   _exit(0);
 }
 
-/* For kills.cpp: starts six processes that stay. It has no line in the table of attacks. */
+/* For kills.cpp. It starts six processes that stay, and has no line in the table of attacks. */
 void leave_crowd(raid *r) {
   if (r->tick != 1) return;
   for (int i = 0; i < 6; ++i) leave_daemon();
 }
 
-/* The constructor has left a process. */
+/* The constructor has started a process that stays. */
 void attack_constructor_daemon(raid *r) {
   if (r->tick == 2) _exit(0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The node's files: those with which root could gain its rights again, and those that only their owner may read. */
+/* The node's files: files with which root could gain its rights again, and files that only their owner may read. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <grp.h>

@@ -281,8 +281,8 @@ void attack_many_descriptors(raid *r) {
 
 /* ---- processes and threads ---- */
 
-/* The bombs stop by themselves, even without a limit: a machine full of processes could not be shut
- * down properly. */
+/* The bombs stop by themselves, even without a limit, because a machine full of processes could not be shut down
+ * properly. */
 enum { kMostMade = 600, kBombSeconds = 20, kReportTick = 10 };
 
 /* Shared by all processes of the bomb. */

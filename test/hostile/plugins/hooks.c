@@ -203,7 +203,7 @@ void attack_hook_rejection(raid *r) {
   static const char start[] = "forged\r\n2026 ERROR agent \x1b[2J\x1b]0;title\x07\xff\xc2\x9b";
   char *why = filled(1 << 20);
   if (!why) return;
-  memcpy(why, start, sizeof start); /* with its NUL */
+  memcpy(why, start, sizeof start); /* including its NUL */
   say_count(r, "status", r->response->reject(r->response, (koord_str){why, 1 << 20}));
   free(why);
 }

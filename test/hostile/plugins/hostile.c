@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One plugin with all attacks. Its manifest names the attack: "id=com.hostile.<name>", with hyphens for underscores.
- * The harness writes one file for each attack, with another manifest and the same code.
+ * The harness writes one file for each attack, with a different manifest and the same code.
  */
 #define _GNU_SOURCE
 #include "hostile.h"
@@ -16,7 +16,7 @@
 
 typedef void attack_function(raid *r);
 
-/* Some attacks have no function: the module, its file or its constructor is the attack. */
+/* Some attacks have no function, because the module, its file or its constructor is the attack. */
 #define ATTACK(name, ...) extern __typeof__(attack_##name) attack_##name __attribute__((weak));
 #define OPEN ATTACK
 #include "../attacks.inc"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by the attacks. An attack is called at each tick, one of a hook at each request, until it ends its process. It
- * reports its results with say(). */
+/* Shared by the attacks. An attack is called at each tick, an attack of a hook at each request, until it ends its
+ * process. It reports its results with say(). */
 #ifndef KOORD_TEST_HOSTILE_H
 #define KOORD_TEST_HOSTILE_H
 
@@ -16,9 +16,9 @@
 
 typedef struct raid {
   const koord_host *host;
-  const char *name; /* of the attack, as in attacks.inc */
+  const char *name; /* name of the attack in attacks.inc */
   uint64_t tick, now_ns;
-  pid_t agent, sibling; /* sibling: another plugin's process, 0 when it has none */
+  pid_t agent, sibling; /* sibling: process of a different plugin; 0: it has none */
   const koord_svc_metrics *metrics;
   const koord_svc_fs *fs;
   const koord_svc_state *state;
@@ -30,7 +30,7 @@ typedef struct raid {
   const koord_svc_evict *evict;
   const koord_svc_verdict *verdict;
   uint64_t series;
-  const koord_hook_request *request; /* of a runtime hook's call, as the response */
+  const koord_hook_request *request; /* request and response are set only in a call of a runtime hook */
   const koord_hook_response *response;
   char line[3000];
   size_t length;
@@ -48,9 +48,9 @@ void say_count(raid *r, const char *step, long count);
 const char *setting(const raid *r, const char *pointer);
 /* Returns "/proc/PID/name". Valid until the next call. */
 const char *proc(pid_t pid, const char *name);
-/* Runs a step in a child process that ends at once. Returns its exit status: 0 or an errno. */
+/* Runs a step in a child process that ends immediately. Returns its exit status: 0 or an errno. */
 int in_child(int (*step)(void *), void *argument);
-/* Opens the file, reads it and writes the same bytes: proves the right to write, but changes nothing. */
+/* Opens the file, reads it and writes the same bytes. This proves the right to write, but changes nothing. */
 void write_same(raid *r, const char *step, const char *path);
 void open_only(raid *r, const char *step, const char *path, int flags);
 /* Creates a file with this name in the folder, and removes it. */

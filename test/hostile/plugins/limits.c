@@ -26,8 +26,8 @@
 
 /* ---- cgroups ---- */
 
-/* Writes the cgroup directory of a process: in the hierarchy of a v1 controller, or in the unified one if `controller`
- * is NULL; "" if unknown. */
+/* Writes the cgroup directory of a process in the hierarchy of a v1 controller, or in the unified hierarchy if
+ * `controller` is NULL; "" if unknown. */
 static void cgroup_of(const raid *r, pid_t pid, const char *controller, char *directory, size_t size) {
   char line[1024], *at, *path;
   FILE *list = fopen(proc(pid, "cgroup"), "re");
@@ -217,7 +217,7 @@ void attack_clone_parent(raid *r) {
 
 /* ---- calls ---- */
 
-/* A call that checks rights before its arguments fails with EPERM. Another errno shows that the kernel executed its
+/* A call that checks rights before its arguments fails with EPERM. Any other errno shows that the kernel executed its
  * code. */
 static void refused(raid *r, const char *step, long result) { say(r, step, result == -1 ? errno : 0); }
 

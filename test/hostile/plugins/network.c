@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets: the agent's, those of other services, and the network. */
+/* The agent's sockets, sockets of other services, and the network. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -26,7 +26,7 @@ static int connect_to(const char *path, int abstract) {
   return -1;
 }
 
-/* Returns the status of the answer; 0 if the connection is closed without one; -1 without a connection. */
+/* Returns the status of the answer; 0 if the connection is closed without an answer; -1 if there is no connection. */
 static int ask(const raid *r, const char *method, const char *target, const char *body) {
   char text[1024];
   const int fd = connect_to(setting(r, "/socket"), 0);
@@ -45,7 +45,7 @@ static int ask(const raid *r, const char *method, const char *target, const char
   return status;
 }
 
-/* 200 is a success of the attack. 401, 403 or no answer is a refusal. Another status shows that the request was
+/* 200 is a success of the attack. 401, 403 or no answer is a refusal. Any other status shows that the request was
  * processed. */
 static void say_answer(raid *r, const char *step, int status) {
   if (status == -1)
@@ -84,8 +84,8 @@ void attack_api_by_child(raid *r) {
   if (r->tick == 1) say(r, "child", in_child(ask_in_child, r));
 }
 
-/* Holds connections from the first tick to the eleventh without sending data. A connection that the agent closes at
- * once is not held. */
+/* Holds connections from the first tick to the eleventh without sending data. A connection that the agent closes
+ * immediately is not held. */
 void attack_api_flood(raid *r) {
   static int held[200];
   long count = 0;

@@ -171,7 +171,7 @@ void flood_of_verdicts(raid *r, uint64_t count) {
   r->verdict->post(r->host, verdicts, n, sizeof verdicts[0]);
 }
 
-/* Each verdict begins and ends at once, and all readers are notified. */
+/* Each verdict ends immediately after it begins, and all readers are notified. */
 void flood_of_changes(raid *r, uint64_t count) {
   static uint64_t victim;
   if (victim == KOORD_NO_SUBJECT) victim = some_victim(r);

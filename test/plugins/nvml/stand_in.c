@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A replacement of libnvidia-ml.so.1, with those of NVML's documented functions that advisor-gpu uses. Each call reads
+/* A replacement of libnvidia-ml.so.1 with the documented functions of NVML that advisor-gpu uses. Each call reads
  * its answer from the file that KOORD_STAND_IN_NVML names, with one fact per line:
  *
  *   hang                                       nvmlInit_v2 never returns

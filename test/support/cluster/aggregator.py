@@ -183,7 +183,7 @@ class Aggregator:
 
 
 class _Connection(http.client.HTTPSConnection):
-    """Sends a request to an address with a certificate for another name. Headers are a list because one may repeat."""
+    """Sends a request to an address that has a certificate for some name. Headers are a list because one may repeat."""
 
     def __init__(self, address, port, name, context, timeout):
         super().__init__(address, port, timeout=timeout, context=context)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the aggregator of the test cluster with a service behind it that answers with the request that it received."""
+"""Tests the aggregator of the test cluster with a service that answers with the request that it received."""
 import http.server
 import json
 import os
@@ -19,8 +19,8 @@ SERVICE = {"service": "behind", "namespace": "kube-system"}
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
-    """Answers with the request; to /stream with one line per event of the test; to a path with "fail" with status 500, to one with
-    "unchanged" with 304."""
+    """Answers with the request; to /stream with one line per event of the test; to a path with "fail" with status 500,
+    to a path with "unchanged" with 304."""
     protocol_version = "HTTP/1.1"
     events = None
 

@@ -123,7 +123,7 @@ class ApiServer:
         watching.Watch(self.store, self.watches, address.kind, address.namespace, query, exchange).run()
 
     def _touch(self, kind, namespace, name):
-        """Lets another client write the object first."""
+        """Lets a different client write the object first."""
         with self.store.changed:
             before = self.store.need(kind, namespace, name)
             annotations = before["metadata"].get("annotations") or {}

@@ -27,7 +27,7 @@ class Cluster:
         self._put_node()
         self.put(aggregator.authentication_settings(self._credentials))
         credentials, watches = self._credentials, self._api.watches
-        # Actions by name that take effect at once and for good. Each takes its arguments by name.
+        # Actions by name that take effect immediately and permanently. Each takes its arguments by name.
         self._events = {
             "compact": self._api.store.compact, "bookmark": watches.send_bookmarks, "end_watches": watches.end_all,
             "expire_tokens": credentials.expire_tokens, "rotate_token": credentials.rotate_token,
@@ -128,8 +128,8 @@ class Cluster:
         return found
 
     def wait_for_object(self, kind, name, namespace="", pointer="", seconds=60, **condition):
-        """Waits until the value at the JSON pointer `equals` a value, `differs` from one, or `exists` (true or false). Without a
-        condition, waits until the object exists. Returns the object."""
+        """Waits until the value at the JSON pointer `equals` a value, `differs` from one, or `exists` (true or false).
+        If no condition is given, waits until the object exists. Returns the object."""
         if len(condition) > 1 or not set(condition) <= {"equals", "differs", "exists"}:
             raise ValueError(f"one condition of equals, differs and exists, found {', '.join(condition)}")
         store, place = self._api.store, (*_place(kind, namespace), name)

@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 SLO = "/apis/slo.koordinator.sh/v1alpha1/nodeslos"
 METRIC = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
 PODS = "/api/v1/namespaces/shop/pods"
-LIMIT = 60  # seconds; nothing here takes a fraction of it
+LIMIT = 60  # seconds; everything here takes much less
 
 
 class Unix(http.client.HTTPConnection):

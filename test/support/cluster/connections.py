@@ -34,8 +34,8 @@ class Listener:
             self._up.set()
 
     def go_down(self):
-        """Refuses new connections and cuts existing ones. Keeps the port: after shutdown() the socket is still bound, but does
-        not listen."""
+        """Refuses new connections and cuts existing connections. Keeps the port, because after shutdown() the socket is
+        still bound, but does not listen."""
         if self._up.is_set():
             self._up.clear()
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -104,7 +104,7 @@ def _shut(connection):
 
 
 def _say_goodbye(connection):
-    """Sends TLS close_notify without waiting for that of the client."""
+    """Sends TLS close_notify without waiting for the client's close_notify."""
     connection.settimeout(0)
     try:
         connection.unwrap()

@@ -51,7 +51,7 @@ class Credentials:
         return context
 
     def user(self, authorization, certificate):
-        """Returns (user, token generation); the generation is 0 without a token."""
+        """Returns (user, token generation); the generation is 0 if there was no token."""
         with self._mutex:
             if authorization is not None:
                 scheme, _, token = authorization.partition(" ")
@@ -94,7 +94,7 @@ class Credentials:
             return token in self._valid
 
     def rotate_token(self, keep_old=False, write=True):
-        """Issues another token. Earlier tokens are refused from now on, unless keep_old is set."""
+        """Issues a new token. Earlier tokens are refused from now on, unless keep_old is set."""
         with self._mutex:
             if not keep_old:
                 self._valid.clear()
@@ -114,7 +114,7 @@ class Credentials:
             self._valid.clear()
 
     def rotate_client_certificate(self):
-        """Issues another client certificate. The earlier one is refused from now on."""
+        """Issues a new client certificate. The earlier certificate is refused from now on."""
         with self._mutex:
             certificate, _ = self._client_authority.sign("client", "/O=koord-test/CN=koordetector")
             self._client_serial = certificates.serial_of(certificate)

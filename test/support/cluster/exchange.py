@@ -19,7 +19,7 @@ class Exchange:
     def __init__(self, handler, listener, connection, path, query):
         self._handler, self._listener = handler, listener
         self.method, self.path, self.query, self.headers = handler.command, path, query, handler.headers
-        self.target = handler.path  # as the client sent it
+        self.target = handler.path  # the target that the client sent
         self.request = {"server": listener.name, "path": handler.path}  # the fields that select faults
         self.entry = None
         self._connection = connection
@@ -78,12 +78,12 @@ class Exchange:
         return self._text
 
     def begin_passing(self, code, headers):
-        """Begins a chunked answer with the body of another server."""
+        """Begins a chunked answer with the body of a different server."""
         self._chunked = True
         self._begin_answer(code, {**dict(headers), "Transfer-Encoding": "chunked"})
 
     def pass_without_body(self, code, headers):
-        """An answer of another server that has no body, not even an empty one, such as 304."""
+        """Sends an answer of a different server that has no body, not even an empty body, such as 304."""
         self._begin_answer(code, dict(headers))
         self.end()
 
@@ -91,7 +91,7 @@ class Exchange:
         self._send_chunk(data)
 
     def _read_body(self):
-        """Always reads the body: otherwise the connection's next request would begin in the middle of it."""
+        """Always reads the body, because otherwise the connection's next request would begin in the body."""
         length = int(self.headers.get("Content-Length") or 0)
         if self.headers.get("Transfer-Encoding"):
             raise Broken("a body of unknown length")

@@ -157,8 +157,8 @@ def _replace(store, kind, before, obj, subresource):
 
 
 def delete(store, kind, namespace, name, options, graceful):
-    """Deletes an object. A pod with a grace period and an object with finalizers only get a deletionTimestamp; the test removes
-    them."""
+    """Deletes an object. A pod with a grace period and an object with finalizers only get a deletionTimestamp; the test
+    removes these objects."""
     options = options or {}
     with store.changed:
         before = store.need(kind, namespace, name)

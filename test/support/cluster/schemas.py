@@ -60,7 +60,7 @@ _SCHEMAS = {
                     "attributes": [{"name!": "string", "value!": "string"}],
                     "resources": [{"name!": "string", "capacity!": "quantity", "allocatable!": "quantity",
                                    "available!": "quantity"}]}]},
-    # Bounds of numbers are not checked here: the agent must be safe with a definition that lacks them.
+    # Bounds of numbers are not checked here, because the agent must be safe with a definition that lacks them.
     "InterferenceDetectionRule": {
         "spec": {"priority": "priority",
                  "nodeSelector": {"matchLabels": {"*": "string"},

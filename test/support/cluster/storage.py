@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects with one sequence of resourceVersions over all kinds, and the history that watches read. Stored objects are never
-changed: a write replaces them. A caller holds `changed` if several calls belong together."""
+"""Objects with one sequence of resourceVersions over all kinds, and the history that watches read. Stored objects are
+never changed, because a write replaces them. A caller holds `changed` if several calls belong together."""
 import datetime
 import threading
 import uuid
@@ -94,7 +94,7 @@ class Store:
             return self._record(kind, "DELETED", before, before)
 
     def compact(self):
-        """Drops all history: watches from an earlier version, and lists to continue, get the error "too old"."""
+        """Drops all history. Watches from an earlier version, and continued lists, get the error "too old"."""
         with self.changed:
             self.history.clear()
             self._snapshots.clear()

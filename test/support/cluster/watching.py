@@ -9,13 +9,13 @@ BOOKMARK_PERIOD = 60
 
 
 class Watches:
-    """Events that affect all open watches at once."""
+    """Events that affect all open watches at the same time."""
 
     def __init__(self, store):
         self._store = store
         self.bookmarks = 0  # requested so far
         self.endings = 0
-        self.last_version = 0  # at the last end of all watches; later changes are not reported
+        self.last_version = 0  # version at the last end of all watches; later changes are not reported
 
     def send_bookmarks(self):
         with self._store.changed:

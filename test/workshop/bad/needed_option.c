@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fails without a service that its manifest declares as optional. */
+/* Fails if the host lacks a service that its manifest declares as optional. */
 #include "sound.h"
 
 static koord_status init(void *instance) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of a sound plugin, an advisor that counts pods. Each plugin of this folder uses these parts except for one,
- * which breaks one rule. Each includes this file once.
+ * The parts of a sound plugin, an advisor that counts pods. Each plugin of this folder uses all these parts except one,
+ * and its own part breaks one rule. Each plugin includes this file once.
  */
 #ifndef KOORD_TEST_SOUND_H
 #define KOORD_TEST_SOUND_H
@@ -104,7 +104,7 @@ static void sound_destroy(void *instance) { free(instance); }
 #define PLUGIN_ENTRY \
   const koord_module *koord_entry_v1(void) { return &module; }
 
-/* Defines the plugin from these functions: the plugin's own ones, and sound_* for the others. */
+/* Defines the plugin from these functions: the plugin's own functions, and sound_* for the others. */
 #define PLUGIN(create, init, run, stop, destroy, collect)  \
   PLUGIN_TABLES(create, init, run, stop, destroy, collect) \
   PLUGIN_MANIFEST(SOUND_MANIFEST)                          \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets for one container the parts of cpu.max that the project's own plugins set for containers of different classes:
-//   LS: the base is the limit of batch-cpu, as hook-batch-resource gives it to BE; the cap is that of the pod's
-//       annotation koordetector.sh/test-cap, "18000 100000"
-//   BE: a factor of 0.8, as hook-cpu-normalization gives to LS, and one of 2, as qos-cpu-burst does
+//   LS: the base is the limit of batch-cpu, as hook-batch-resource gives it to BE; the cap is in the pod's annotation
+//       koordetector.sh/test-cap, "18000 100000"
+//   BE: a factor of 0.8, as hook-cpu-normalization gives to LS, and a factor of 2, as qos-cpu-burst gives
 #include <chrono>
 #include <koordetector/plugin.hpp>
 #include <string>

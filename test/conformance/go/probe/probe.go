@@ -113,7 +113,7 @@ func (p *probe) Collect(now, _ k.Time) error {
 	return p.history(now)
 }
 
-// A service that is not there is a bug of the test.
+// A missing service is a bug of the test.
 func must[Value any](value Value, err error) Value {
 	if err != nil {
 		panic(err)
@@ -237,7 +237,7 @@ func (p *probe) askCgroup(facts map[string]float64, dir string, now k.Time) erro
 	return err
 }
 
-// How much of test_fact is in the cache, as the counts of two histograms, which are not kept in it.
+// Reports how much of test_fact is in the cache, as the counts of two histograms, which are not stored in the cache.
 func (p *probe) history(now k.Time) error {
 	metrics := must(p.host.Metrics())
 	query := k.Query{Metric: "test_fact", Aggregation: k.Last, From: 1}

@@ -24,7 +24,7 @@ struct Judge : Advisor {
   void collect(std::uint64_t now_ns, std::uint64_t) override {
     const auto snapshot = Snapshot::if_known(host(), state_);
     if (!snapshot) return;
-    std::map<std::string, std::uint64_t> containers;  // by pod
+    std::map<std::string, std::uint64_t> containers;  // key: pod
     for (const koord_pod& pod : snapshot->pods())
       for (const koord_container& container : containers_of(pod))
         containers[std::string(view(pod.ns)) + "/" + std::string(view(pod.name))] = container.handle;

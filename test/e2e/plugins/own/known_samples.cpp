@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds samples with known values once: for the node's last 400 s 100 samples of 0.01, 0.02, … 1.00 cores and of 1, 2, …
-// 100 times 16 MiB, for the system half of that, and for each pod 0.25 cores and 100 MiB. Afterwards it only repeats
-// the last sample.
+// 100 times 16 MiB, for the system half of these values, and for each pod 0.25 cores and 100 MiB. After that it only
+// repeats the last sample.
 #include <chrono>
 #include <koordetector/plugin.hpp>
 
