@@ -4,8 +4,9 @@
 
 usage: help_pages.py PROGRAM man|bash|zsh|fish    to the standard output
 
-The commands and options come from the program's own tables, so they cannot differ from it. A value such as table|json is
-completed by its words, FILE and PATH by names of files, live|FILE by both: words in capitals are placeholders.
+The commands and options come from the program's own tables, so they cannot differ from it. A value such as table|json
+is completed by its words, FILE and PATH by names of files, and live|FILE by both, because words in capitals are
+placeholders.
 """
 import collections
 import os
@@ -42,7 +43,7 @@ def help_of(program, *command):
 
 
 def help_column(lines):
-    """The column in which the help texts stand: the one that most lines have a text in, behind a space."""
+    """Returns the column in which the help texts begin. In most lines a text begins in this column after a space."""
     starts = collections.Counter()
     for line in lines:
         for at in range(3, len(line)):
@@ -59,7 +60,7 @@ def options_in(text):
     for line in lines:
         spec, text_of_line = line[:column].rstrip(), line[column:].strip()
         if line.startswith('  -'):
-            whole = SPEC.fullmatch(line.strip())  # too long for a text behind it
+            whole = SPEC.fullmatch(line.strip())  # too long for a text after it
             match = whole or SPEC.fullmatch(spec.strip())
             if not match:
                 sys.exit(f"help_pages: cannot read the option '{line}'")
@@ -84,7 +85,7 @@ def commands_of(program, text):
 
 def read(path):
     name = pathlib.Path(path).name
-    if name == 'koord-plugin-host':  # it has no options: koordetector starts it
+    if name == 'koord-plugin-host':  # it has no options, because koordetector starts it
         return Program(name, [f'{name} ID FILE'], [f'{name} is started by koordetector(8) only, and ends with it.'], [], [])
     text = help_of(path)
     paragraphs = re.split(r'\n(?:Options:|Commands)\n', text)[0].split('\n\n')
@@ -134,7 +135,7 @@ def man(program):
 # --- completions
 
 def words_of(value):
-    """The values that an option takes, if its value is a list of them; without placeholders such as FILE."""
+    """Returns the values in a list such as table|json, without placeholders such as FILE."""
     return [word for word in value.split('|') if not word.isupper()] if '|' in value else []
 
 
@@ -143,7 +144,7 @@ def takes_file(value):
 
 
 def leading_options(program):
-    """The options that at least half of the commands have, to stand before one; with all words that one of them takes."""
+    """Returns the options of at least half of the commands, with all words that these commands accept."""
     found = []
     for option in program.commands[0].options:
         same = [other for command in program.commands for other in command.options if other.long == option.long]
@@ -171,8 +172,8 @@ def bash_values(options):
     return cases
 
 
-# The words of the command. An option before them takes the next word as its value, unless it is -sPATH or --socket=PATH. bash makes
-# three words of the last one.
+# The words of the command. An option before them takes the next word as its value, unless it is -sPATH or
+# --socket=PATH. bash splits --socket=PATH into three words.
 LEADING_OPTIONS_IN_BASH = '''\
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     if [[ -n $value ]]; then [[ $word == "=" ]] || value=""; continue; fi
@@ -186,7 +187,7 @@ def bash(program):
     function = '_' + program.name.replace('-', '_')
     lines = [f'# Completion of {program.name} for bash.', f'{function}() {{', '  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=""',
              '  COMPREPLY=()', '  local word value=""', *LEADING_OPTIONS_IN_BASH, '  case "$words" in']
-    # The longest names first: "interference matrix" before "interference".
+    # The longest names come first: "interference matrix" before "interference".
     for name, options in sorted(all_options(program), key=lambda entry: (-len(entry[0].split()), entry[0])):
         pattern = f'"{name}"|"{name} "*' if name else '*'
         lines.append(f'  {pattern})')

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions shared by packaging/quickstart and test/run: phases with one line each, installing, configuring, compiling.
-# To be sourced; the caller has set -euo pipefail.
+# Functions shared by packaging/quickstart and test/run: they run phases that print one line each, install dependencies,
+# configure and compile. To be sourced; the caller has set -euo pipefail.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# The language of tools, whatever the caller has. ccache has both in its hash.
+# Sets the language of the tools, because ccache includes both variables in its hash.
 export LANG=C.UTF-8 LC_ALL=C.UTF-8
 
-# Two checkouts, or two build folders, share what ccache has: objects hold no path of the folder they were made in.
+# Two checkouts, or two build folders, share the results of ccache, because objects do not contain the path of their
+# folder.
 export CCACHE_NOHASHDIR=1
 
-# A miss then costs no preprocessing of its own: the compiler says what it read.
+# With this a miss costs no separate preprocessing, because the compiler lists the files that it read.
 export CCACHE_DEPEND=1
 
-# ccache requires this before it caches a precompiled header and the sources compiled with one. No source here uses
-# __TIME__.
+# ccache requires this to cache a precompiled header and the sources compiled with it. No source here uses __TIME__.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 
-# timed "words" LOG command…: runs the command with its output in LOG and prints one line: words, result, seconds. With
-# in_lane set, the line is printed as a whole, for other lanes print theirs. Adds words and seconds to the file phase_times.
+# timed "words" LOG command…: runs the command with its output in LOG and prints one line: words, result, seconds. If
+# in_lane is set, the whole line is printed in one piece, because other lanes print their lines at the same time. Adds
+# words and seconds to the file phase_times.
 timed() {
   local words=$1 log=$2 begin=$SECONDS rc=0 result=ok seconds
   shift 2
@@ -38,12 +39,13 @@ show_end_of() {
   echo "---"
 }
 
-# The same, and shows what went wrong.
+# Does the same as timed, and after a failure shows the end of the log.
 phase() {
   timed "$@" || { show_end_of "$2"; return 1; }
 }
 
-# Installs what packaging/dependencies lists for build or test; build folders made without it look again.
+# Installs the packages that packaging/dependencies lists for build or test. Build folders that were configured without
+# these packages are configured again.
 install_missing() {
   local what=$1
   [ -n "$("$top/packaging/install-dependencies" --missing "$what")" ] || return 0
@@ -51,8 +53,8 @@ install_missing() {
   reconfigure=yes
 }
 
-# configure FOLDER meson-options…: when FOLDER is new, was made with other options, or packages came since.
-# Edited meson files are ninja's own business.
+# configure FOLDER meson-options…: configures FOLDER if it is new, was configured with other options, or packages were
+# installed since. ninja itself notices edited meson files.
 configure() {
   local folder=$1 again=''
   shift
@@ -65,7 +67,7 @@ configure() {
   echo "$*" >"$folder/logs/options"
 }
 
-# compile FOLDER targets…
+# compile FOLDER targets…: builds the targets in FOLDER.
 compile() {
   local folder=$1
   shift

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // koord-plugin-copy: copies plugins from a third-party image into the directory that the agent loads them from.
-// Statically linked, so that it runs in an image that contains only a plugin; no program of that image is run.
+// It is statically linked, so it runs in an image that contains only a plugin. No program of that image is run.
 //
 //   koord-plugin-copy tool FOLDER        copies itself there, for the containers that come next
 //   koord-plugin-copy FROM FOLDER        copies FROM, a .so, or each .so and .so.sig of the folder FROM
 //
 // The result has the modes that the agent requires: files 0644 and the folder 0755, owned by the user of this program.
-// A file is complete or missing. An existing file with the same name and another content is an error: two images must
-// not bring one plugin.
+// A file is complete or missing. An existing file with the same name and different content is an error, because two
+// images must not bring the same plugin.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +35,7 @@ static char* join(const char* folder, const char* name) {
   return path;
 }
 
-// A link, which might lead anywhere, is no file to copy.
+// A link is not copied, because it might lead anywhere.
 static int open_file(const char* path) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   struct stat about;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the bill of materials of Debian packages as SPDX 2.3, out of what the build did.
+"""Writes the bill of materials of Debian packages as SPDX 2.3, from the files and the log of the build.
 
 usage: sbom.py BUILD DEBIAN OUTPUT   BUILD: the build folder; DEBIAN: the folder debian/ with the packages' files
 
@@ -70,7 +70,7 @@ def inputs_of(build):
         of_rule = set(sources.split('||')[0].replace('|', ' ').split())
         if 'musl-gcc' in settings:
             of_rule |= set(map(str, pathlib.Path('/usr/lib').glob('*-linux-musl/libc.a')))
-        # A library that is linked with -l… or by its path.
+        # Libraries may be linked with -l… or by their path.
         of_rule |= set(re.findall(r'/usr/\S+\.a\b', settings))
         for output in outputs.replace('|', ' ').split():
             inputs.setdefault(output, set()).update(of_rule)
@@ -118,7 +118,7 @@ def packages_of(paths):
         for line in output_of('dpkg-query', '-S', *names[begin:begin + 500], may_fail=True).splitlines():
             if not line.startswith('diversion '):
                 found |= {package.strip() for package in line.rpartition(': ')[0].split(',')}
-    return found - {'ccache'}  # it runs the compiler, and changes nothing of its output
+    return found - {'ccache'}  # it runs the compiler and does not change its output
 
 
 def spdx_id(text):

@@ -13,11 +13,11 @@ import re
 
 from markdown_it import MarkdownIt
 
-Document = collections.namedtuple('Document', 'path text')  # path: in the tree, or where it would be
+Document = collections.namedtuple('Document', 'path text')  # path: place in the tree; a generated document has one, too
 
 
 class Problem(Exception):
-    """A document that cannot become a page: the message names it and the expected."""
+    """A document cannot become a page. The message names the document and what is expected."""
 
 
 # The groups of the navigation, and which paths belong to each; the first match counts.
@@ -30,14 +30,14 @@ GROUPS = [
     ('Libraries', r'core/.*'),
     ('Tests', r'test/.*'),
 ]
-# Documents of projects that `koordctl plugin new` creates: they are none of this tree.
+# Documents of projects that `koordctl plugin new` creates. They are not documents of this tree.
 NOT_DOCUMENTS = re.compile(r'plugin-api/templates/[^/]+/.*')
 OUTSIDE = re.compile(r'[a-z][a-z0-9+.-]*:')
-ANCHOR = re.compile(r'<a id="([\w-]+)">|</a>')  # the one element that Markdown cannot express
+ANCHOR = re.compile(r'<a id="([\w-]+)">|</a>')  # the only element that Markdown cannot express
 
 
 def documents_of(tree):
-    """Returns the Markdown files of the tree, without those of build folders."""
+    """Returns the Markdown files of the tree, except for files in build folders."""
     found = []
     for folder, folders, names in os.walk(tree):
         folders[:] = sorted(name for name in folders if (name == '.github' or not name.startswith('.'))
@@ -58,7 +58,7 @@ def page_of(path):
 
 
 def slug(heading):
-    """The anchor of a heading, as GitHub and GitLab make it."""
+    """Returns the anchor of a heading, as GitHub and GitLab make it."""
     return re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-')
 
 
@@ -116,7 +116,7 @@ class Page:
         return self.markdown.renderer.render(self.tokens, self.markdown.options, {})
 
     def contents(self):
-        """Returns the list of the sections, if there are enough of them to need one."""
+        """Returns the list of the sections; empty if there are fewer than three sections."""
         sections = [(text, anchor) for level, text, anchor in self.headings if level == 2]
         if len(sections) < 3:
             return ''
@@ -189,7 +189,7 @@ class Site:
         return '\n'.join(parts)
 
     def sorted(self, name):
-        """The README of the whole first, then the overview of a folder before its parts."""
+        """The README of the tree first, then the overview of a folder before the parts of the folder."""
         paths = self.groups[name]
         return sorted(paths, key=lambda path: (path != 'README.md', path.count('/') > 1, not path.endswith('README.md') or path.count('/') > 1, path))
 
@@ -219,7 +219,7 @@ class Site:
 '''
 
     def source_body(self, path):
-        """A file with an anchor for each line, or the list of a folder's files."""
+        """Returns a file with an anchor for each line, or the list of a folder's files."""
         heading = f'<h1>{html.escape(path)}</h1>\n'
         place = self.sources[path]
         if (self.tree / path).is_dir():

@@ -18,12 +18,12 @@ def run(*command):
 
 
 def escape(text):
-    """Text of a program as Markdown: also in the cell of a table."""
+    """Returns a program's text as Markdown, which can be in the cell of a table, too."""
     return re.sub(r'([\\`*_{}\[\]<>#|~])', r'\\\1', text)
 
 
 def code(text):
-    """A code span, also in the cell of a table."""
+    """Returns a code span, which can be in the cell of a table, too."""
     return '`' + text.replace('|', '\\|') + '`' if text else ''
 
 
@@ -72,7 +72,7 @@ def keys_of(text):
         stripped, depth = line.strip(), (len(line) - len(line.lstrip())) // 2
         entry = re.match(r'(?P<key>[\w.-]+):(?: (?P<value>.*))?$', stripped)
         setting = re.match(r'#     (?P<key>\w+):(?: (?P<value>[^#]*?))?  # (?P<rest>.*)$', stripped)
-        if setting:  # the settings of one plugin stand in a comment
+        if setting:  # the settings of one plugin are in a comment
             allowed, _, meaning = setting['rest'].partition('. ')
             yield f'plugins.settings.ID.{setting["key"]}', (setting['value'] or '').strip(), allowed, meaning
         elif stripped.startswith('#'):
@@ -183,7 +183,7 @@ def metrics_page(tree, documents):
 
 
 def moved(text, folder):
-    """Text of a README in another folder: its links lead to the same files."""
+    """Returns the text of a README for a page in a different folder. Its links lead to the same files."""
     text = re.sub(r'\]\((?=#)', f']({folder}/README.md', text)
     text = re.sub(r'\]\((?!\.\./plugins/|[a-z]+:|#)', f']({folder}/', text)
     return re.sub(r'^(#+ )', r'#\1', text, flags=re.M)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of Go's text/template, and of the functions that Helm adds, that the chart is written in.
+"""The part of Go's text/template, and of the functions that Helm adds, that the chart uses.
 
-Whatever is not here is an error that names it, never something else than Helm would make of it: so that the chart keeps to what
-is rendered the same everywhere. Values are those of YAML; templates are parsed once and rendered with a dot and variables.
+Everything that is missing here is an error that names it. So the chart uses only what Helm and this file render in the
+same way. Values are YAML values; templates are parsed once and rendered with a dot and variables.
 """
 import copy
 import hashlib
@@ -75,7 +75,7 @@ def fail(message):
 
 
 def dig(*words):
-    """As sprig's: keys one below the other, what holds without them, the map."""
+    """Same as in sprig. The arguments are nested keys, the default if a key is missing, and the map."""
     *keys, instead, value = words
     for key in keys:
         if not isinstance(value, dict) or key not in value:
@@ -127,7 +127,7 @@ FUNCTIONS = {
 # --- expressions
 
 class Expression:
-    """One action's words, parsed: evaluate(scope) gives its value."""
+    """The parsed words of one action. evaluate(scope) returns its value."""
 
     def __init__(self, text):
         self.text, self.tokens, at = text, [], 0
@@ -135,7 +135,7 @@ class Expression:
             match = TOKEN.match(text, at)
             if not match:
                 raise TemplateError(f"cannot read '{text[at:]}' in '{text}'")
-            # Where a field follows without a space, it is one of what stands before it.
+            # A field that follows without a space belongs to the value before it.
             self.tokens.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup) == at and at > 0))
             at = match.end()
         self.at = 0
@@ -217,7 +217,7 @@ def field(of, name, text):
 
 
 def call(method, arguments, text):
-    """A method of an object, such as .Files.Get PATH."""
+    """Calls a method of an object, such as .Files.Get PATH."""
     if not callable(method):
         raise TemplateError(f"expected one value in '{text}'")
     return method(*arguments)
@@ -258,7 +258,7 @@ class Scope:
 # --- templates
 
 def parts_of(source):
-    """Text and actions in turn, with the space cut away that '-' cuts."""
+    """Returns text and actions in turn, without the white space that '-' removes."""
     at, cut = 0, False
     for match in ACTION.finditer(source):
         before = source[at:match.end(1)]
@@ -271,7 +271,7 @@ def parts_of(source):
 
 
 def parse(source, templates):
-    """A list of (kind, …), in which blocks hold lists; `define`s go to `templates`."""
+    """Returns a list of (kind, …), in which blocks contain lists. A `define` is stored in `templates`."""
     parts = parts_of(source)
 
     def block():
