@@ -62,9 +62,9 @@ struct HostRule {
   HostExported exported;
 };
 
-// Families of the host with many series, sorted, and when a level below "all" exports them. A counter of failures
-// appears with its first failure. `koordctl plugins` and `koordctl capabilities` show the series of plugins and
-// capabilities.
+// Families of the host with many series, sorted by name, and the condition for their export at a level below "all". A
+// counter of failures appears with its first failure. `koordctl plugins` and `koordctl capabilities` show the series of
+// plugins and capabilities.
 constexpr HostRule kHostRules[] = {{"host_capability", HostExported::if_negative},
                                    {"host_kubelet_request_duration_seconds", HostExported::never},
                                    {"host_lists_total", HostExported::never},

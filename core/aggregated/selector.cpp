@@ -135,7 +135,7 @@ Result<std::vector<LabelTerm>> parse_label_selector(std::string_view text) {
 
 Result<void> Selector::take_field(std::string_view term) {
   const std::size_t at = term.find('=');
-  if (at == term.npos) return invalid("'" + std::string(term) + "' is no comparison");
+  if (at == term.npos) return invalid("'" + std::string(term) + "' is not a comparison");
   std::string_view field = term.substr(0, at), value = term.substr(at + 1);
   const bool is_other = field.ends_with('!');
   if (is_other) field.remove_suffix(1);

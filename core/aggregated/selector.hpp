@@ -32,7 +32,7 @@ class Selector {
   bool matches(const Object& object) const { return matches_name(object.name()) && matches(object.labels()); }
   bool matches_name(std::string_view name) const;
   bool matches(const Labels& labels) const;
-  // Returns the only name that can match; nullopt: any name.
+  // Returns the only name that can match; nullopt: more than one name may match.
   const std::optional<std::string>& name() const { return name_; }
 
  private:

@@ -18,7 +18,7 @@ namespace koord::analysis {
 // The limits of the buckets: [0, first), then each is kGrowth times as wide as the previous one, up to `largest`.
 struct Buckets {
   double first = 0;    // width of the first bucket
-  double largest = 0;  // the last bucket contains this value and all greater ones
+  double largest = 0;  // the last bucket begins here or above, and contains all greater values
 };
 inline constexpr double kGrowth = 1.05;
 

@@ -48,10 +48,10 @@ Result<ModeRequest> parse_mode_request(const http::Query& parameters) {
     return ModeRequest{};
   }
   const Result<Mode> parsed = koord::parse_mode(mode);
-  if (!parsed) return invalid("'" + mode + "' is no mode, expected off, shadow, enforce, or configured");
+  if (!parsed) return invalid("'" + mode + "' is not a mode, expected off, shadow, enforce, or configured");
   if (!how_long) return invalid("for how long is missing, expected 1s to 168h");
   const Result<Duration> time = parse_duration(*how_long);
-  if (!time) return invalid("for '" + std::string(*how_long) + "' is no time, expected 1s to 168h");
+  if (!time) return invalid("for '" + std::string(*how_long) + "' is not a duration, expected 1s to 168h");
   return ModeRequest{*parsed, *time};
 }
 

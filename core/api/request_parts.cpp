@@ -25,7 +25,7 @@ Result<std::int64_t> parse_moment(std::string_view name, std::string_view text, 
 Result<std::uint64_t> parse_count(std::string_view name, std::string_view text, std::uint64_t most) {
   const Result<std::uint64_t> number = parse_uint(text);
   if (number && *number >= 1 && *number <= most) return *number;
-  return invalid(std::string(name) + " '" + std::string(text) + "' is no number from 1 to " + std::to_string(most));
+  return invalid(std::string(name) + " '" + std::string(text) + "' is not a number from 1 to " + std::to_string(most));
 }
 
 }  // namespace koord::api

@@ -20,7 +20,7 @@ std::string_view to_string(Mode mode) {
 Result<Mode> parse_mode(std::string_view text) {
   for (Mode mode : {Mode::off, Mode::shadow, Mode::enforce})
     if (to_string(mode) == text) return mode;
-  return invalid("'" + std::string(text) + "' is no mode, expected off, shadow or enforce");
+  return invalid("'" + std::string(text) + "' is not a mode, expected off, shadow or enforce");
 }
 
 }  // namespace koord

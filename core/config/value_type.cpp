@@ -233,7 +233,7 @@ ValueType<CapabilityMask> capabilities() {
             CapabilityMask mask = 0;
             for (const std::string& word : *words) {
               const std::optional<CapabilityMask> one = linux_capability(word);
-              if (!one) report.add(node.place, path + ": '" + word + "' is no capability of Linux", did_you_mean(word));
+              if (!one) report.add(node.place, path + ": '" + word + "' is not a Linux capability", did_you_mean(word));
               mask |= one.value_or(0);
             }
             return mask;
@@ -249,7 +249,7 @@ ValueType<NetworkMask> network_families() {
             for (const std::string& word : *words) {
               const std::optional<NetworkMask> one = network_family(word);
               if (!one)
-                report.add(node.place, path + ": '" + word + "' is no kind of socket",
+                report.add(node.place, path + ": '" + word + "' is not a kind of socket",
                            ", expected unix, tcp, udp or netlink");
               mask = static_cast<NetworkMask>(mask | one.value_or(0));
             }
@@ -258,13 +258,14 @@ ValueType<NetworkMask> network_families() {
 }
 
 ValueType<std::string> hook_field() {
-  return {
-      "device or mount", [](const Node& node, const std::string& path, Report& report) -> std::optional<std::string> {
-        std::optional<std::string> word = any_text().read(node, path, report);
-        if (word && *word != "device" && *word != "mount")
-          report.add(node.place, path + ": '" + *word + "' is no field that is granted", ", expected device or mount");
-        return word;
-      }};
+  return {"device or mount",
+          [](const Node& node, const std::string& path, Report& report) -> std::optional<std::string> {
+            std::optional<std::string> word = any_text().read(node, path, report);
+            if (word && *word != "device" && *word != "mount")
+              report.add(node.place, path + ": '" + *word + "' is not a field that can be granted",
+                         ", expected device or mount");
+            return word;
+          }};
 }
 
 ValueType<std::vector<IsolationLayer>> isolation_layers() {
@@ -280,7 +281,7 @@ ValueType<std::vector<IsolationLayer>> isolation_layers() {
               if (found != kIsolationLayers.end()) {
                 layers.push_back(*found);
               } else {
-                report.add(node.place, path + ": '" + word + "' is no layer",
+                report.add(node.place, path + ": '" + word + "' is not a layer",
                            ", expected uid, landlock, seccomp or cgroup");
               }
             }

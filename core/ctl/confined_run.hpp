@@ -40,7 +40,7 @@ class ConfinedRun {
   const service::Rights rights_;
 };
 
-// Returns a text about a run without ConfinedRun: the plugin's rights, and how to confine it.
+// Returns a text about a run without ConfinedRun: the plugin's rights, and for a process of its own how to confine it.
 std::string unconfined_line(bool in_process);
 
 // Returns "confined by uid+landlock+seccomp; not by cgroup: …".

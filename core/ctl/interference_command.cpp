@@ -22,7 +22,7 @@ po::typed_value<std::string>* word(const char* name) { return po::value<std::str
 void describe_interference(po::options_description& options) {
   options.add_options()("namespace", word("NAMESPACE"), "about pods of this namespace")(
       "container", word("NAME"), "about containers of this name")("resource", word("RESOURCE"),
-                                                                  "on this resource: cpu, blkio, memory, cache")(
+                                                                  "waits for this resource: cpu, blkio, memory, cache")(
       "kind", word("KIND"),
       "of this kind: interfered, self-quota, self-threads, self-memory-limit, shared-parent, unknown")(
       "since", word("TIME"), "also ended ones, not before: how long ago, as 10m, or Unix seconds")(
@@ -34,9 +34,9 @@ void describe_interference(po::options_description& options) {
 
 void describe_matrix(po::options_description& options) {
   options.add_options()("pod,p", word("POD"), "waits of this pod: its uid, NAMESPACE/NAME or NAME")(
-      "namespace", word("NAMESPACE"), "of pods of this namespace")(
-      "container", word("NAME"), "of containers of this name")("resource", word("RESOURCE"),
-                                                               "on this resource: cpu, blkio, memory, cache")(
+      "namespace", word("NAMESPACE"), "waits of pods in this namespace")("container", word("NAME"),
+                                                                         "waits of containers with this name")(
+      "resource", word("RESOURCE"), "waits for this resource: cpu, blkio, memory, cache")(
       "limit,n", word("COUNT"), "show at most this many pairs of a resource; default 100");
 }
 

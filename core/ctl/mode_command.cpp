@@ -18,7 +18,7 @@ Result<void> set_mode(const Invocation& invocation, const std::string& target, c
   if (mode != "configured" && !invocation.has("for"))
     return invalid("--for TIME is missing: an override must have an end");
   if (const std::string time = invocation.text("for"); !time.empty() && !parse_duration(time))
-    return invalid("--for '" + time + "' is no time, expected 1s to 168h, such as 90s or 1h30m");
+    return invalid("--for '" + time + "' is not a duration, expected 1s to 168h, such as 90s or 1h30m");
   std::string query = "?mode=" + percent_encode(mode);
   if (invocation.has("for")) query += "&for=" + percent_encode(invocation.text("for"));
   const std::string answer = TRY(post_to_agent(invocation, "/api/v1/modes/" + percent_encode(target) + query));

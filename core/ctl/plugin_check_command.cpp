@@ -53,7 +53,7 @@ Result<std::string> version_option(const Invocation& invocation, const char* nam
   std::string version = invocation.text(name);
   for (const std::string& part : split(version, '.'))
     if (!parse_uint(part))
-      return invalid("--" + std::string(name) + " '" + version + "' is no version, expected one such as 2.31");
+      return invalid("--" + std::string(name) + " '" + version + "' is not a version, expected one such as 2.31");
   return version;
 }
 

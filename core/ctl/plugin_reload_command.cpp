@@ -10,7 +10,7 @@ namespace {
 Result<void> run_reload(const Invocation& invocation) {
   const std::string id = invocation.text("argument");
   if (!config::is_plugin_id(id))
-    return invalid("'" + id + "' is no plugin id, expected " + std::string(config::kPluginIdForm));
+    return invalid("'" + id + "' is not a plugin id, expected " + std::string(config::kPluginIdForm));
   const std::string answer = TRY(post_to_agent(invocation, "/api/v1/plugins/" + id + "/reload"));
   if (invocation.output == Output::json) {
     invocation.out << answer;

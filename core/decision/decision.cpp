@@ -29,7 +29,7 @@ std::string_view name_of(DecisionKind kind) {
 Result<DecisionKind> parse_decision_kind(std::string_view text) {
   for (const DecisionKind kind : {DecisionKind::knob, DecisionKind::eviction, DecisionKind::mode, DecisionKind::hook})
     if (name_of(kind) == text) return kind;
-  return invalid("'" + std::string(text) + "' is no kind of a decision, expected one of knob, eviction, mode, hook");
+  return invalid("'" + std::string(text) + "' is not a kind of decision, expected one of knob, eviction, mode, hook");
 }
 
 bool matches(const DecisionQuery& query, const Decision& decision) {

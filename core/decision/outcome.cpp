@@ -67,7 +67,7 @@ Result<Outcome> parse_outcome(std::string_view text) {
     if (name_of(outcome) == text) return outcome;
     names.emplace_back(name_of(outcome));
   }
-  return invalid("'" + std::string(text) + "' is no result of a decision, expected one of " + join(names, ", "));
+  return invalid("'" + std::string(text) + "' is not a result of a decision, expected one of " + join(names, ", "));
 }
 
 }  // namespace koord::decision

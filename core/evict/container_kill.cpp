@@ -37,7 +37,7 @@ std::string directory_of(const cgroup::Layout& layout, std::string_view cgroup_d
 
 Result<void> kill_cgroup(const cgroup::Layout& layout, std::string_view cgroup_dir) {
   if (cgroup_dir.empty() || !cgroup::is_cgroup(cgroup_dir))
-    return invalid("'" + std::string(cgroup_dir) + "' is no container's cgroup");
+    return invalid("'" + std::string(cgroup_dir) + "' is not a container's cgroup");
   const std::string directory = directory_of(layout, cgroup_dir);
   if (directory.empty()) return invalid("this node shows no cgroups of workloads");
   for (int pass = 0; pass < kMostPasses; ++pass) {

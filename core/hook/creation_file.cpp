@@ -52,7 +52,7 @@ Result<CreationRecord> read_creation_record(std::string_view text) {
   record.before_id = TRY(field["beforeId"].text());
   record.cgroup_dir = TRY(field["cgroup"].text());
   if (!record.cgroup_dir.empty() && !cgroup::is_cgroup(record.cgroup_dir))
-    return invalid("cgroup: '" + record.cgroup_dir + "' is no cgroup");
+    return invalid("cgroup: '" + record.cgroup_dir + "' is not a cgroup");
   for (const JsonField& one : TRY(field["unadjusted"].list())) {
     Unadjusted& value = record.unadjusted.emplace_back();
     value.knob = TRY(one["knob"].required_text());

@@ -96,7 +96,7 @@ Result<std::uint32_t> parse_cri_stage(std::string_view name) {
     if (host::name_of_stage(stage) == name) return stage;
     known.emplace_back(host::name_of_stage(stage));
   }
-  return invalid("'" + std::string(name) + "' is no stage at which hooks are asked, expected one of " +
+  return invalid("'" + std::string(name) + "' is not a stage at which hooks are asked, expected one of " +
                  join(known, ", "));
 }
 

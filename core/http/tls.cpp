@@ -100,7 +100,7 @@ Result<TlsSession> TlsSession::begin(const TlsOptions& options) {
       return invalid("'" + options.server_name + "': " + tls_reason(tls));
   } else if (options.server_name.empty() || tls.SSL_set1_host(ssl, name) != 1 ||
              tls.SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(name)) != 1) {
-    return invalid("'" + options.server_name + "': expected the server name of the certificate");
+    return invalid("'" + options.server_name + "': expected the host name in the server's certificate");
   }
   tls.SSL_set_connect_state(ssl);
   return TlsSession(std::move(state));

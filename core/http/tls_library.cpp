@@ -87,7 +87,7 @@ Result<void> present(const TlsLibrary& tls, SSL_CTX* context, const PemText& cha
                   : tls.SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, all[i].get()) == 1;
   }
   if (good) return {};
-  return invalid(chain.name + ": " + tls_reason(tls) + ", expected our certificate in PEM");
+  return invalid(chain.name + ": " + tls_reason(tls) + ", expected this program's own certificate in PEM");
 }
 
 Result<void> use_key(const TlsLibrary& tls, SSL_CTX* context, const PemText& pem) {

@@ -39,7 +39,7 @@ void Governor::set_node_mode(Mode mode) {
 
 Result<void> Governor::override_mode(std::string_view target, Mode mode, Duration how_long, const std::string& by) {
   if (how_long < decision::Modes::kLeastOverride || how_long > decision::Modes::kMostOverride)
-    return invalid("'" + format_duration(how_long) + "' is no time for a mode to hold, expected 1s to 168h");
+    return invalid("'" + format_duration(how_long) + "' is not a duration for a mode to hold, expected 1s to 168h");
   std::lock_guard lock(mutex_);
   return change_override(target, decision::Modes::Override{mode, clock_.now() + how_long, by},
                          "set by " + by + " for " + format_duration(how_long));

@@ -145,11 +145,12 @@ Result<std::vector<CoreGroupLine>> parse_core_groups(std::string_view text) {
   std::vector<CoreGroupLine> groups;
   while (const auto line = next_field(text, '\n')) {
     const std::size_t hash = line->rfind('#');
-    if (hash == std::string_view::npos) return invalid("'" + std::string(line->substr(0, 100)) + "' is no core group");
+    if (hash == std::string_view::npos)
+      return invalid("'" + std::string(line->substr(0, 100)) + "' is not a core group");
     std::string name(line->substr(0, hash));
     const std::string_view cookie = line->substr(hash + 1);
     const std::optional<std::uint64_t> number = cookie.empty() ? 0 : cookie_in(cookie);
-    if (!number) return invalid("'" + std::string(cookie.substr(0, 100)) + "' is no cookie of a core group");
+    if (!number) return invalid("'" + std::string(cookie.substr(0, 100)) + "' is not a cookie of a core group");
     if (name.empty() && *number != 0) name = kForeignGroup + std::string(cookie);
     groups.emplace_back(std::move(name), *number);
   }

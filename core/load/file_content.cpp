@@ -57,7 +57,7 @@ Result<void> check_signature(const std::string& path, const std::string& signatu
     tried.push_back("'" + key.path + "'");
   }
   return invalid("'" + path + ".sig': expected a signature of '" + path + "' by one of the keys " + join(tried, ", ") +
-                 ", found one by none of them; the file has sha256 " + sha256);
+                 ", found a signature by none of them; the file has sha256 " + sha256);
 }
 
 Result<TrustedKey> read_trusted_key(const std::string& path) {

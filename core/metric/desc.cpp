@@ -26,7 +26,7 @@ Result<void> check_bounds(const Desc& desc) {
   if (!std::all_of(desc.bounds.begin(), desc.bounds.end(), [](double b) { return std::isfinite(b); }))
     return invalid("a bound is not finite; +Inf is implied");
   if (std::adjacent_find(desc.bounds.begin(), desc.bounds.end(), std::greater_equal<>()) != desc.bounds.end())
-    return invalid("its bounds do not rise");
+    return invalid("its bounds are not in ascending order");
   return {};
 }
 
@@ -40,8 +40,8 @@ Result<void> check_parts(const Desc& desc) {
   TRY(check_size("name", desc.name, kMaxNameBytes));
   TRY(check_size("unit", desc.unit, kMaxUnitBytes));
   TRY(check_size("help", desc.help, kMaxHelpBytes));
-  if (!is_valid_name(desc.name)) return invalid("the name is not one as [a-zA-Z_][a-zA-Z0-9_]*");
-  if (is_reserved(desc.name)) return invalid("names that begin so are kept for the host");
+  if (!is_valid_name(desc.name)) return invalid("the name does not match [a-zA-Z_][a-zA-Z0-9_]*");
+  if (is_reserved(desc.name)) return invalid("this name is reserved for the host's own metrics");
   if (!(desc.resolution > 0) || !std::isfinite(desc.resolution))
     return invalid("its resolution is " + std::to_string(desc.resolution) + ", expected a positive number");
   if (!is_valid_utf8(desc.help) || !is_valid_utf8(desc.unit)) return invalid("its help or unit is not UTF-8");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forecast: percentiles of usage by subject, computed from the models after a training. Immutable once published. [any
-// thread]
+// Forecast: percentiles of usage by subject, computed from the models after each training run. Immutable once
+// published. [any thread]
 #pragma once
 
 #include <cstdint>

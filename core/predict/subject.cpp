@@ -33,7 +33,7 @@ Result<Subject> parse_subject(std::string_view text) {
   for (state::PriorityClass klass : kPriorityClasses) {
     if (text.starts_with(kClass) && text.substr(kClass.size()) == class_name(klass)) return class_subject(klass);
   }
-  return invalid("'" + std::string(text) + "' is no subject, expected node, system, class/… or pod/…");
+  return invalid("'" + std::string(text) + "' is not a subject, expected node, system, class/… or pod/…");
 }
 
 }  // namespace koord::predict

@@ -122,7 +122,7 @@ bool Publisher::reduce(const std::shared_ptr<Attempt>& attempt, const kube::Stat
   if (!rules_ || refusal.code != kUnprocessable || attempt->reductions.size() >= kMostReductions) return false;
   Result<std::vector<std::string>> parts = parts_to_leave_out(attempt->sent, refusal.causes, *rules_);
   if (!parts) {
-    log::debug(report_log, "the refused {} is not reduced: {}", kind_, parts.error().message());
+    log::debug(report_log, "the refused {} cannot be sent again with fewer parts: {}", kind_, parts.error().message());
     return false;
   }
   attempt->reductions.push_back(*std::move(parts));

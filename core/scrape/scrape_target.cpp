@@ -116,7 +116,7 @@ koord_status SeriesMap::label(koord_str name, koord_str value) {
   Result<std::string_view> key = service::name_argument(name, "name");
   if (!key) return fail(host_, KOORD_E_INVALID, key.error().message());
   if (!metric::is_valid_name(*key))
-    return fail(host_, KOORD_E_INVALID, "'" + std::string(key->substr(0, 100)) + "' is no name of a label");
+    return fail(host_, KOORD_E_INVALID, "'" + std::string(key->substr(0, 100)) + "' is not a label name");
   Result<std::string> text = short_text(value, "value");
   if (!text) return fail(host_, KOORD_E_INVALID, text.error().message());
   if (change_.labels.size() == 2 * metric::kMaxOwnLabels)

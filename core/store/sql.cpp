@@ -59,7 +59,7 @@ Result<sqlite::Statement> prepare_one(sqlite::Connection& connection, const std:
   int code = sqlite3_prepare_v2(connection.get(), text.c_str(), static_cast<int>(text.size()), &raw, &rest);
   sqlite::Statement statement(raw);
   if (code == SQLITE_AUTH)
-    return invalid("only SELECT and reading PRAGMAs are allowed: " + std::string(sqlite3_errmsg(connection.get())));
+    return invalid("only SELECT, and PRAGMAs that read, are allowed: " + std::string(sqlite3_errmsg(connection.get())));
   if (code != SQLITE_OK) return invalid(sqlite3_errmsg(connection.get()));
   if (!raw) return invalid("there is no statement");
   if (!trim(rest).empty())

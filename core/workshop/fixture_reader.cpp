@@ -138,7 +138,7 @@ class Reader {
     while (auto path = next_field(list, '\n')) {
       if (path->empty()) continue;
       if (!is_node_path(*path))
-        return invalid(name + ": '" + std::string(*path) + "' is no path below proc, sys, cgroup, resctrl or run");
+        return invalid(name + ": '" + std::string(*path) + "' is not a path below proc, sys, cgroup, resctrl or run");
       frame.gone.emplace_back(*path);
     }
     return {};

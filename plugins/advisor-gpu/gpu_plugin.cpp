@@ -102,7 +102,7 @@ class Gpu final : public koord::plugin::Advisor {
     if (const auto text = config.string("/probeTimeout")) {
       const Result<koord::Duration> timeout = koord::parse_duration(*text);
       if (!timeout || *timeout < 1ms)
-        throw Failure(KOORD_E_INVALID, "probeTimeout: '" + *text + "' is no time, expected one such as 5s");
+        throw Failure(KOORD_E_INVALID, "probeTimeout: '" + *text + "' is not a duration, expected one such as 5s");
       settings.patience = std::chrono::duration_cast<std::chrono::milliseconds>(*timeout);
     }
     return settings;

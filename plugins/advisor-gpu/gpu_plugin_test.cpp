@@ -266,5 +266,5 @@ TEST_CASE("a timeout that is not a time is refused with what is expected") {
   FakeHost host(node, R"({"probeTimeout": "soon"})");
   FakeInstance advisor(host, koord_entry_v1());
   CHECK(advisor.init() == KOORD_E_INVALID);
-  CHECK(advisor.why() == "probeTimeout: 'soon' is no time, expected one such as 5s");
+  CHECK(advisor.why() == "probeTimeout: 'soon' is not a duration, expected one such as 5s");
 }

@@ -10,7 +10,8 @@
 
 namespace koord::node_info {
 
-// Completes the topology of the online CPUs (-1: unknown), ordered by number.
+// Reads the facts about the CPUs. `online`: the online CPUs, ordered by number. Their missing parts are filled in; -1
+// if unknown.
 CpuFacts read_cpu_facts(const NodeRoots& roots, std::vector<Processor> online);
 
 // Reads these NUMA nodes; a kernel without NUMA has the node 0 with all memory. The error names the file.

@@ -36,5 +36,5 @@ TEST_CASE("an interval that is not a time is refused with the expected form") {
   FakeHost host(node, R"({"interval": "often"})");
   FakeInstance advisor(host, koord_entry_v1());
   CHECK(advisor.init() == KOORD_E_INVALID);
-  CHECK(advisor.why() == "interval: 'often' is no time, expected one such as 60s");
+  CHECK(advisor.why() == "interval: 'often' is not a duration, expected one such as 60s");
 }

@@ -13,7 +13,7 @@ namespace {
 std::uint64_t positive_duration_ns(const std::string& key, const std::string& text) {
   const Result<Duration> duration = parse_duration(text);
   if (!duration || duration->count() <= 0)
-    throw plugin::Failure(KOORD_E_INVALID, key + ": '" + text + "' is no time, expected one such as 60s");
+    throw plugin::Failure(KOORD_E_INVALID, key + ": '" + text + "' is not a duration, expected one such as 60s");
   return static_cast<std::uint64_t>(duration->count());
 }
 

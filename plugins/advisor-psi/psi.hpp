@@ -46,7 +46,7 @@ Pressure pressure_of(std::span<const std::int64_t, kKeys.size()> values);
 // Parses a pressure file in the format of /proc.
 Pressure parse_pressure(std::string_view text);
 
-// Computes from a running total the stalled share of the time between two reads, 0 to 1.
+// Computes the share of time (0 to 1) that was stalled between two reads, from a running total.
 class StalledRatio {
  public:
   // Returns nullopt for the first read, after a gap of more than 200 s (20 periods) and after a reset.

@@ -18,7 +18,7 @@ Result<std::string> number_of_group(std::string_view group, const Storage& stora
   if (!disk) return not_found("no volume group '" + std::string(group) + "' that is on one disk");
   const std::string* number = find(storage.number_of_disk, *disk);
   return number ? Result<std::string>(*number)
-                : not_found("'" + *disk + "' of volume group '" + std::string(group) + "' is no disk");
+                : not_found("'" + *disk + "' of volume group '" + std::string(group) + "' is not a disk");
 }
 
 // Returns nullopt if the path is not in the known storage.

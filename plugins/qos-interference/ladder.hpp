@@ -111,7 +111,7 @@ class Ladder {
   Decision decide(const Situation& situation);
   // Returns whether no pod is restrained or tracked. If so, decide() returns nothing while there are no verdicts.
   bool is_empty() const { return states_.empty(); }
-  // Returns whether a pod is restrained or tracked.
+  // Returns whether this pod is restrained or tracked.
   bool knows(std::uint64_t pod) const;
 
   // Reports whether the knob of a step has the proposed value or a stricter one. No further step follows a step that is

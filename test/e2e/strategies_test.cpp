@@ -145,8 +145,8 @@ TEST_CASE_FIXTURE(Node, "a wrong question is answered with the valid form") {
   CHECK(has(ctl({"mode", "qos-cpu-supress", "off", "--for", "1h"}), "did you mean 'qos-cpu-suppress'?"));
   CHECK(has(ctl({"mode", "qos-cpu-suppress", "on", "--for", "1h"}), "expected off, shadow, enforce, or configured"));
   CHECK(has(ctl({"mode", "qos-cpu-suppress", "off"}), "--for TIME is missing"));
-  CHECK(has(ctl({"mode", "qos-cpu-suppress", "off", "--for", "1y"}), "--for '1y' is no time"));
-  CHECK(has(ctl({"mode", "qos-cpu-suppress", "off", "--for", "1"}), "--for '1' is no time"));
+  CHECK(has(ctl({"mode", "qos-cpu-suppress", "off", "--for", "1y"}), "--for '1y' is not a duration"));
+  CHECK(has(ctl({"mode", "qos-cpu-suppress", "off", "--for", "1"}), "--for '1' is not a duration"));
   CHECK(has(ctl({"decisions", "--knob", "cpu.mx"}), "'cpu.mx' is not a knob, did you mean 'cpu.max'?"));
   CHECK(ctl({"decisions", "--plugin", "nothing"}) == "no decision matches\n");
   write_pods(", koordetector.sh/hands-off: \"yes\"");
@@ -155,5 +155,5 @@ TEST_CASE_FIXTURE(Node, "a wrong question is answered with the valid form") {
                "The pod says hands off: 'yes', which is neither \"true\", a knob nor a strategy: ignored\n");
   }));
   CHECK(has(ctl({"mode", "node", "enforce", "--for", "1h"}), "expected off or shadow"));
-  CHECK(has(ctl({"decisions", "--outcome", "fine"}), "'fine' is no result"));
+  CHECK(has(ctl({"decisions", "--outcome", "fine"}), "'fine' is not a result"));
 }

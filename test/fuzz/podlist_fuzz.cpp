@@ -29,8 +29,8 @@ std::vector<Pod> without_unread_annotations(std::vector<Pod> pods) {
   return pods;
 }
 
-// Checks that a server's list gives the same pods as a file's (without unused annotations) if all are valid, and names
-// each invalid pod.
+// Checks that a server's list gives the same pods as a file's (without unused annotations) if all are valid, and that
+// each problem names an item or a pod.
 void check_served(std::string_view text) {
   const cgroup::KubeRoot root = cgroup::default_kube_root(cgroup::Driver::systemd);
   const auto served = parse_served_pods(text, root);

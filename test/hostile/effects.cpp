@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, std::string_view> kRefusals[] = {
     {"squat_capability", "capability 'bpf' is not one of"},
     {"foreign_knobs", "intent for knob"},
     {"fs_environ", "'proc/self/environ' is never read for a plugin"},
-    {"squat_host", "metric 'host_series': names that begin so are kept for the host"},
+    {"squat_host", "metric 'host_series': this name is reserved for the host's own metrics"},
     {"squat_metric", "metric 'pod_cpu_usage' is reserved"}};
 
 // Attacks that must be ended for this reason.

@@ -153,7 +153,7 @@ constexpr std::uint64_t kVictimSize = 24 * kMiB, kStreamSize = 96 * kMiB, kParen
 struct MemoryFixture {
   MemoryFixture() { parent.limit_memory(kParentLimit); }
   bool works() const { return victim_disk && other_disk; }
-  // Waits until the victim has its pages in memory.
+  // Starts the victim and waits eight windows, in which it brings its pages into memory.
   void begin(RealAdvisor& advisor) {
     reading = start_in(victim, [this] { read_at_random(*victim_disk, kVictimSize, 100us); });
     REQUIRE(collect(advisor, 8));

@@ -108,7 +108,7 @@ TEST_CASE("plugin check names the fault of a file that is not a plugin") {
   CHECK_MESSAGE(says(nothing, "No such file or directory"), nothing.output);
   const Finished version = koordctl({"plugin", "check", bad_plugin_file("sound"), "--glibc", "new"});
   CHECK(version.exit_status == 1);
-  CHECK_MESSAGE(says(version, "--glibc 'new' is no version, expected one such as 2.31"), version.output);
+  CHECK_MESSAGE(says(version, "--glibc 'new' is not a version, expected one such as 2.31"), version.output);
 }
 
 TEST_CASE("plugin explain describes a rule and the fix of a violation") {

@@ -157,7 +157,7 @@ class Reader {
       if (need.vn_next == 0) return {};
       at += need.vn_next;
     }
-    return invalid("the needed versions have no end");
+    return invalid("the list of needed versions has no end");
   }
 
   Result<void> read_versions_of(const std::string& library, Elf_Data* data, std::size_t at, unsigned count,
@@ -167,7 +167,7 @@ class Reader {
       if (at > data->d_size || !::gelf_getvernaux(data, static_cast<int>(at), &version))
         return broken("a needed version");
       facts_.versions.push_back({library, text_at(strings, version.vna_name)});
-      if (facts_.versions.size() > kMaxListed) return invalid("the needed versions have no end");
+      if (facts_.versions.size() > kMaxListed) return invalid("the list of needed versions has no end");
       version_names_[version.vna_other & 0x7fff] = facts_.versions.back().version;
       if (version.vna_next == 0) break;
       at += version.vna_next;

@@ -169,7 +169,7 @@ TEST_CASE("libpfm4 encodes hardware and software events, with modifiers") {
 TEST_CASE("a name that libpfm4 does not know is an error that names it") {
   const auto encoded = encode_events({.cycles = "PERF_COUNT_HW_CPU_CIRCLES"});
   REQUIRE_FALSE(encoded);
-  CHECK(encoded.error().message().find("'PERF_COUNT_HW_CPU_CIRCLES' is no event") != std::string::npos);
+  CHECK(encoded.error().message().find("'PERF_COUNT_HW_CPU_CIRCLES' is not an event") != std::string::npos);
 }
 
 TEST_CASE(

@@ -56,7 +56,7 @@ Result<EventCode> EventNames::encode(const std::string& name) const {
   argument.attr = &attr;
   const int status = library_->encode(name.c_str(), PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &argument);
   if (status != PFM_SUCCESS)
-    return invalid("'" + name + "' is no event that libpfm4 knows here: " + library_->describe(status));
+    return invalid("'" + name + "' is not an event that libpfm4 knows here: " + library_->describe(status));
   return EventCode{.name = name,
                    .type = attr.type,
                    .config = attr.config,

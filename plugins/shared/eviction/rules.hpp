@@ -68,7 +68,7 @@ std::vector<Demand> promise_demands(std::string_view feature, Resource resource,
                                     const Allocatable& allocatable, const Thresholds& thresholds,
                                     std::int64_t most_priority, std::vector<std::string>& unknown);
 
-// Returns an amount for operators: "2.5 cores", "1.50 GiB".
+// Returns an amount for operators: "2.50 cores", "1.50 GiB".
 std::string in_words(Resource resource, std::int64_t amount);
 
 }  // namespace koord::eviction

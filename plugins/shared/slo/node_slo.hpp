@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the sections of a NodeSLO from its text in koord.state/1. Parse it once for each version of KOORD_ON_NODE_SLO.
-// Pure.
+// Parses the sections of a NodeSLO from its text in koord.state/1. Parse it only when the version of the
+// snapshot's KOORD_ON_NODE_SLO has changed. Pure.
 #pragma once
 
 #include <string_view>

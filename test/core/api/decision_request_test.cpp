@@ -44,9 +44,9 @@ TEST_CASE("without parameters the answer is the newest page, and a time may be r
 TEST_CASE("a parameter that is wrong is named, with what is expected") {
   for (const auto& row : {std::pair("colour=red", "unknown parameter 'colour'"),
                           {"since=yesterday", "since 'yesterday' is neither"},
-                          {"outcome=fine", "'fine' is no result"},
-                          {"kind=pod", "'pod' is no kind of a decision, expected one of knob, eviction, mode, hook"},
-                          {"limit=1001", "limit '1001' is no number from 1 to 1000"},
+                          {"outcome=fine", "'fine' is not a result"},
+                          {"kind=pod", "'pod' is not a kind of decision, expected one of knob, eviction, mode, hook"},
+                          {"limit=1001", "limit '1001' is not a number from 1 to 1000"},
                           {"limit=0", "limit '0'"},
                           {"knob=cpu.mx", "'cpu.mx' is not a knob, did you mean 'cpu.max'?"},
                           {"before=-1", "before '-1'"}}) {
@@ -67,5 +67,5 @@ TEST_CASE("a mode is set with its time, and reset to the configuration without")
     CAPTURE(wrong);
     CHECK_FALSE(parsed_mode(wrong));
   }
-  CHECK(parsed_mode("mode=off&for=1").error().message() == "for '1' is no time, expected 1s to 168h");
+  CHECK(parsed_mode("mode=off&for=1").error().message() == "for '1' is not a duration, expected 1s to 168h");
 }

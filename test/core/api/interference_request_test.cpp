@@ -70,8 +70,8 @@ TEST_CASE("a parameter of verdicts that is wrong is named, with what is expected
         {"until=-5m", "until '-5m' is neither"},
         {"since=1m&until=1h", "since is later than until"},
         {"since=nan", "since 'nan' is neither"},
-        {"limit=0", "limit '0' is no number from 1 to 1000"},
-        {"limit=1001", "limit '1001' is no number from 1 to 1000"},
+        {"limit=0", "limit '0' is not a number from 1 to 1000"},
+        {"limit=1001", "limit '1001' is not a number from 1 to 1000"},
         {"limit=-1", "limit '-1'"}}) {
     CAPTURE(row.first);
     const auto request = parse(row.first);
@@ -79,7 +79,7 @@ TEST_CASE("a parameter of verdicts that is wrong is named, with what is expected
     CHECK_MESSAGE(request.error().message().find(row.second) != std::string::npos, request.error().message());
   }
   CHECK(parse_matrix("since=1h").error().message().find("unknown parameter 'since'") != std::string::npos);
-  CHECK(parse_matrix("limit=10001").error().message() == "limit '10001' is no number from 1 to 10000");
+  CHECK(parse_matrix("limit=10001").error().message() == "limit '10001' is not a number from 1 to 10000");
   CHECK_FALSE(parse_matrix("resource=net"));
   CHECK(parse_matrix("pod=cart&limit=5")->limit == 5);
 }

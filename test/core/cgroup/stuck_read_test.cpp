@@ -34,7 +34,7 @@ struct WithPipe {
     REQUIRE(::mkfifo(node.path("cgroup/stuck/pipe").c_str(), 0600) == 0);
     std::filesystem::rename(node.path("cgroup/stuck/pipe"), node.path("cgroup/stuck/pids.current"));
   }
-  // Lets a thread continue that waits for a writer.
+  // Lets a thread that waits for a writer continue.
   void let_go() { UniqueFd writer(::open(node.path("cgroup/stuck/pids.current").c_str(), O_WRONLY | O_CLOEXEC)); }
 
   Result<std::int64_t> read_other() {

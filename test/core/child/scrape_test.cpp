@@ -350,8 +350,8 @@ TEST_CASE_FIXTURE(ScrapeFixture, "the host's metrics about the scrapes") {
   scrape_endpoint();
   REQUIRE(gives("a", 1));
   REQUIRE(eventually([&] { return scraped().taken == 1; }));
-  CHECK(
-      contains(scraped().left_out_because, "metric 'http_requests_total': names that begin so are kept for the host"));
+  CHECK(contains(scraped().left_out_because,
+                 "metric 'http_requests_total': this name is reserved for the host's own metrics"));
   metric::HostMetrics metrics;
   PluginMetrics plugin_metrics(metrics);
   plugin_metrics.update({status()});

@@ -165,7 +165,7 @@ TEST_CASE("kinds of sockets are a list of their names, and an unknown one is an 
   CHECK(config->plugins.of("x").network == (kNetworkTcp | kNetworkUnix));
   CHECK(config->plugins.of("y").network == 0);
   CHECK(parse("plugins: {settings: {x: {network: [http]}}}", "f").error().text ==
-        "plugins.settings.x.network: 'http' is no kind of socket at f:1:35, expected unix, tcp, udp or netlink");
+        "plugins.settings.x.network: 'http' is not a kind of socket at f:1:35, expected unix, tcp, udp or netlink");
   CHECK(parse("plugins: {settings: {x: {network: tcp}}}", "f").error().text.find("expected a list") !=
         std::string::npos);
 }
@@ -175,7 +175,7 @@ TEST_CASE("the least isolation is a list of layers, and an unknown one is an err
   REQUIRE(config);
   CHECK(config->plugins.minimum_isolation == std::vector{IsolationLayer::uid, IsolationLayer::landlock});
   CHECK(parse("plugins: {minimumIsolation: [vm]}", "f").error().text ==
-        "plugins.minimumIsolation: 'vm' is no layer at f:1:29, expected uid, landlock, seccomp or cgroup");
+        "plugins.minimumIsolation: 'vm' is not a layer at f:1:29, expected uid, landlock, seccomp or cgroup");
 }
 
 TEST_CASE("capabilities are a list of their names, and an unknown one is reported with the nearest") {
@@ -184,7 +184,7 @@ TEST_CASE("capabilities are a list of their names, and an unknown one is reporte
   CHECK(format_capabilities(config->plugins.of("x").capabilities) == "CAP_CHOWN,CAP_BPF");
   CHECK(config->plugins.of("y").capabilities == 0);
   CHECK(parse("plugins: {settings: {x: {capabilities: [CAP_BFP]}}}", "f").error().text ==
-        "plugins.settings.x.capabilities: 'CAP_BFP' is no capability of Linux at f:1:40, did you mean 'CAP_BPF'?");
+        "plugins.settings.x.capabilities: 'CAP_BFP' is not a Linux capability at f:1:40, did you mean 'CAP_BPF'?");
   CHECK(parse("plugins: {settings: {x: {capabilities: [bpf]}}}", "f")
             .error()
             .text.ends_with("expected a name such as 'CAP_BPF'"));

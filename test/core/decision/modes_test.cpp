@@ -74,7 +74,7 @@ TEST_CASE("a view has the configured mode, the override with its end, and the ef
 
 TEST_CASE("modes and results have names that are read back, and an error lists them") {
   for (Mode mode : {Mode::off, Mode::shadow, Mode::enforce}) CHECK(*parse_mode(to_string(mode)) == mode);
-  CHECK(parse_mode("on").error().message() == "'on' is no mode, expected off, shadow or enforce");
+  CHECK(parse_mode("on").error().message() == "'on' is not a mode, expected off, shadow or enforce");
   for (Outcome outcome : {Outcome::applied, Outcome::hands_off, Outcome::left, Outcome::switched, Outcome::evicted,
                           Outcome::opted_out, Outcome::unknown})
     CHECK(*parse_outcome(name_of(outcome)) == outcome);

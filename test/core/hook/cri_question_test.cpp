@@ -88,7 +88,7 @@ TEST_CASE("an unknown stage names those at which hooks are asked") {
   CHECK(parse_cri_stage("PreCreateContainer").value_or(0) == kCreation);
   CHECK(
       parse_cri_stage("PostStopContainer").error().message() ==
-      "'PostStopContainer' is no stage at which hooks are asked, expected one of PreRunPodSandbox, PreCreateContainer, "
+      "'PostStopContainer' is not a stage at which hooks are asked, expected one of PreRunPodSandbox, PreCreateContainer, "
       "PreUpdateContainerResources");
 }
 

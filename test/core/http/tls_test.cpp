@@ -111,7 +111,7 @@ TEST_CASE("files that are missing or no PEM are reported with their path") {
   CHECK(contains(server.answer({.ca_file = certificates().path("metrics")}),
                  "expected certificates of authorities in PEM"));
   CHECK(contains(server.answer({.ca_file = certificates().pem("ca"), .certificate_file = certificates().key("ca")}),
-                 "expected our certificate in PEM"));
+                 "expected this program's own certificate in PEM"));
 }
 
 TEST_CASE("an answer that is cut off is an error, and so is a server that speaks no TLS") {

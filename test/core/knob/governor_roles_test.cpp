@@ -216,7 +216,7 @@ TEST_CASE_FIXTURE(OnV2, "the base of a cgroup with two knobs for one resource is
   propose("a", {intent(Role::cap, "be", "50", "cpu.weight")});
   CHECK(trim(*read_file(node.path("cgroup/be/cpu.weight"))) == "50");
   const std::string shares = *governor->base("cpu.shares", "be");
-  // This cap does not limit the value, but it is written to the same file.
+  // This cap does not limit the value, although its knob cpu.shares is written to the same file.
   propose("b", {intent(Role::cap, "be", "100000", "cpu.shares")});
   CHECK(trim(*read_file(node.path("cgroup/be/cpu.weight"))) == "50");
   withdraw("a");

@@ -20,7 +20,7 @@ struct EventsFixture : ClusterClient {
         .requests(R"({"kind":"Event","verb":")" + verb + R"(","answered":true,"after":)" + std::to_string(begin) + "}")
         .size();
   }
-  // Returns the Event about the pod from the server; empty if no Event exists.
+  // Returns the server's list from the name of the Event about the pod on; empty if no Event exists.
   std::string event(const std::string& pod) {
     const std::string list = cluster.command("list", R"({"kind":"Event"})");
     const auto at = list.find("\"name\": \"" + pod + ".");

@@ -96,7 +96,7 @@ TEST_CASE_FIXTURE(FileContentFixture, "a signature by another key is refused wit
   Signer().sign_file(file);
   CHECK(refusal(keys(Trust::signature, {our_key, their_key})) ==
         "'" + file + ".sig': expected a signature of '" + file + "' by one of the keys '" + our_key + "', '" +
-            their_key + "', found one by none of them; the file has sha256 " + digest());
+            their_key + "', found a signature by none of them; the file has sha256 " + digest());
 }
 
 TEST_CASE_FIXTURE(FileContentFixture, "a signature of another file is refused") {

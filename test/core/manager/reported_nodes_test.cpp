@@ -84,7 +84,7 @@ TEST_CASE_FIXTURE(Reporting, "a node is stale after three periods without a repo
   CHECK(condition() == "stale");
   CHECK(nodes.stale() == 1);
   CHECK(served.newest() == *before + 1);
-  CHECK(stored.size() == 12);  // the others do not count as reports
+  CHECK(stored.size() == 12);  // writes of the condition do not count as reports
   report();
   CHECK(condition() == "fresh");
   nodes.check();

@@ -58,14 +58,14 @@ TEST_CASE("host applications are no part of the host: a plugin may measure them 
 }
 
 TEST_CASE("a bad description is refused in words") {
-  CHECK(define_error(gauge("1x")) == "metric '1x': the name is not one as [a-zA-Z_][a-zA-Z0-9_]*");
-  CHECK(define_error(gauge("host_x")) == "metric 'host_x': names that begin so are kept for the host");
+  CHECK(define_error(gauge("1x")) == "metric '1x': the name does not match [a-zA-Z_][a-zA-Z0-9_]*");
+  CHECK(define_error(gauge("host_x")) == "metric 'host_x': this name is reserved for the host's own metrics");
   Desc desc = gauge("g");
   desc.resolution = 0;
   CHECK(define_error(desc) == "metric 'g': its resolution is 0.000000, expected a positive number");
   desc = histogram("h");
   desc.bounds = {1, 1};
-  CHECK(define_error(desc) == "metric 'h': its bounds do not rise");
+  CHECK(define_error(desc) == "metric 'h': its bounds are not in ascending order");
   desc.bounds = {};
   CHECK(define_error(desc) == "metric 'h': it has 0 bounds, expected 1 to 256");
   desc.type = Type::gauge;

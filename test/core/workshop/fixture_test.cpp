@@ -180,5 +180,5 @@ TEST_CASE("a fixture cannot reach out of its node") {
     CHECK(refusal({{"fixture.json", kAbout}, {"frames/0/cgroup/cpu", target}}) ==
           "'frames/0/cgroup/cpu': expected a link to a file in the same directory");
   CHECK(refusal({{"fixture.json", kAbout}, {"frames/1.gone", "proc/../../home\n"}}) ==
-        "frames/1.gone: 'proc/../../home' is no path below proc, sys, cgroup, resctrl or run");
+        "frames/1.gone: 'proc/../../home' is not a path below proc, sys, cgroup, resctrl or run");
 }
