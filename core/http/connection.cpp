@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,11 +21,6 @@ constexpr Duration kLinger = std::chrono::seconds(1);
 
 constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
-std::string chunk_header(std::size_t bytes) {
-  char text[2 * sizeof bytes + 3];
-  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%zx\r\n", bytes))};
-}
-
 using Progress = RequestParser::Progress;
 
 class HttpConnection final : public Connection, public std::enable_shared_from_this<HttpConnection> {
@@ -38,7 +32,8 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
                               : make_plain_stream(service_->loop, std::move(fd))),
         stream_(*own_stream_),
         on_over_(std::move(on_over)),
-        parser_(service_->limits.header_bytes) {}
+        parser_(service_->limits.header_bytes),
+        memory_(service_->memory) {}
 
   void start() override;
 
@@ -52,12 +47,16 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
     if (std::exchange(state_, State::over) == State::over) return;
     deadline_.reset();
     body_.reset();
+    memory_.shrink(memory_.bytes());
     stream_.close();
     std::exchange(on_over_, {})(this);
   }
 
   std::uint64_t turn() const override { return turn_; }
   bool is_waiting() const override { return state_ != State::busy && state_ != State::over; }
+  std::uint64_t held_bytes() const override { return memory_.bytes(); }
+  std::uint64_t begun() const override { return begun_; }
+  void refuse_request() override;
 
  private:
   // checked: waits for the guard's decision. closing: the handshake has failed, and the client reads the reason.
@@ -99,6 +98,9 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
         service_->loop.after(is_refused() ? std::min(delay, kLinger) : delay, later([](auto& self) { self.cut(); }));
   }
 
+  // Counts the bytes that the connection holds now. Returns false if there is no room for them.
+  bool hold() { return service_->hold(*this, memory_, parser_.held_bytes()); }
+
   // Returns whether the peer is refused. It only receives the reason, and has only the time needed for that.
   bool is_refused() const { return !peer_.refusal.empty(); }
 
@@ -123,6 +125,9 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   std::shared_ptr<Request> request_;  // exists after its header was read
   std::uint64_t request_number_ = 0;
   std::uint64_t turn_ = 0;                  // of its current wait for a request
+  std::uint64_t begun_ = 0;                 // see begun()
+  ByteShare memory_;                        // of the request until a worker has it
+  bool is_head_ = false;                    // the request that a worker has
   std::unique_ptr<event::Timer> deadline_;  // of the current step
   std::shared_ptr<BodyStream> body_;        // of the answer being sent
   bool awaits_piece_ = false;
@@ -148,8 +153,9 @@ void HttpConnection::on_open(const Result<void>& opened) {
 
 void HttpConnection::await_request() {
   if (finishing_) return cut();
-  turn_ = ++service_->last_turn;
+  turn_ = begun_ = ++service_->last_turn;
   parser_.begin();
+  hold();  // less than before
   if (parser_.has_bytes()) return take_turn();
   state_ = State::idle;
   cut_after(service_->limits.idle);
@@ -174,13 +180,27 @@ void HttpConnection::listen() {
 void HttpConnection::on_bytes(std::string_view bytes) {
   // Closed or reset: an answer would not arrive.
   if (bytes.empty()) return cut();
+  if (state_ == State::idle) begun_ = ++service_->last_turn;
   parser_.feed(bytes);
+  if (!hold()) return refuse_request();
   if (state_ == State::idle)
     begin_request();
   else if (state_ == State::header)
     read_header();
   else
     read_body();
+}
+
+// A peer without a whole header may not read an answer, so its connection ends. So does one that sends requests ahead.
+void HttpConnection::refuse_request() {
+  ++service_->refused_requests;
+  if (state_ != State::body && state_ != State::checked) return cut();
+  request_.reset();
+  parser_.drop();
+  memory_.shrink(memory_.bytes());
+  Response refusal = plain_text(429, "too many bytes of requests are being received, try again in 1 s");
+  refusal.headers.emplace_back("Retry-After", "1");
+  answer(std::move(refusal), false);
 }
 
 void HttpConnection::begin_request() {
@@ -208,9 +228,10 @@ void HttpConnection::on_header() {
   if (!route_) return answer(answer_without_route(service_->routes, target_.path), keep);
   if (!parser_.limit_body(route_->max_body)) return answer(parser_.refusal(), false);
   request_ = std::make_shared<Request>(take_header());
+  state_ = State::body;
+  if (!hold()) return refuse_request();
   const Guard& guard = route_->guard ? route_->guard : service_->routes.guard();
   if (guard) return ask_guard(guard);
-  state_ = State::body;
   read_body();
 }
 
@@ -236,15 +257,18 @@ void HttpConnection::on_decision(std::optional<Response> refusal) {
 void HttpConnection::begin_body() {
   state_ = State::body;
   const Progress progress = parser_.parse_body();
-  if (progress != Progress::part) return take_body(progress);
-  cut_after(service_->limits.read);
-  listen();
+  if (progress == Progress::part) {
+    cut_after(service_->limits.read);
+    listen();
+  }
+  take_body(progress);
 }
 
 void HttpConnection::read_body() { take_body(parser_.parse_body()); }
 
 void HttpConnection::take_body(Progress progress) {
   if (progress == Progress::bad) return answer(parser_.refusal(), false);
+  if (progress == Progress::part && !hold()) return refuse_request();
   if (progress != Progress::whole) return;
   request_->body = parser_.take_body();
   dispatch();
@@ -270,7 +294,12 @@ void HttpConnection::dispatch() {
   std::uint64_t number = ++request_number_;
   deadline_ = service_->loop.after(service_->limits.handler, later([](auto& self) { self.answer_late(); }));
   bool keep = parser_.keep_alive();
-  dispatch_request(service_, *route_, std::move(*std::exchange(request_, nullptr)),
+  is_head_ = parser_.method() == Method::head;
+  parser_.begin();                       // frees the header
+  memory_.shrink(parser_.held_bytes());  // of requests sent ahead, which stay here
+  ByteShare memory = std::exchange(memory_, memory_.sibling());
+  hold();
+  dispatch_request(service_, *route_, std::move(*std::exchange(request_, nullptr)), std::move(memory),
                    later([number, keep](auto& self, Response response) {
                      if (self.request_number_ == number) self.answer(std::move(response), keep);
                    }));
@@ -289,7 +318,7 @@ void HttpConnection::answer(Response response, bool keep) {
   std::string header = response_header(response, keep);
   auto body = response.shared_body ? std::move(response.shared_body)
                                    : std::make_shared<const std::string>(std::move(response.body));
-  if (parser_.method() == Method::head) {
+  if (std::exchange(is_head_, false) || parser_.method() == Method::head) {
     body.reset();
   } else if (response.stream) {
     body_ = std::move(response.stream);
@@ -342,6 +371,7 @@ void HttpConnection::await_piece() {
     self.unread_bytes_ += bytes.size();
     if (bytes.empty() || self.unread_bytes_ > self.service_->limits.header_bytes) return self.cut();
     self.parser_.feed(bytes);
+    if (!self.hold()) self.refuse_request();
   }));
 }
 

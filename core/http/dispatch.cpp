@@ -10,6 +10,12 @@
 namespace koord::http {
 namespace {
 
+struct HeldRequest {
+  HeldRequest(Request of, ByteShare share) : request(std::move(of)), memory(std::move(share)) {}
+  const Request request;
+  const ByteShare memory;
+};
+
 // Returns an answer with the text of the current exception. Call it only in a catch block.
 Response answer_to_exception() {
   try {
@@ -81,9 +87,10 @@ Response handle(const Limits& limits, const Handler& handler, const Request& req
   return packed(limits, answered([&] { return handler(request); }), request);
 }
 
-void dispatch_request(std::shared_ptr<Service> service, const Route& route, Request request,
+void dispatch_request(std::shared_ptr<Service> service, const Route& route, Request request, ByteShare memory,
                       std::function<void(Response)> reply) {
-  auto shared = std::make_shared<const Request>(std::move(request));
+  auto held = std::make_shared<const HeldRequest>(std::move(request), std::move(memory));
+  const std::shared_ptr<const Request> shared(held, &held->request);
   // The task holds the service, and the route is part of it.
   auto task = [service, &route, shared, reply] {
     auto send = [service, shared, reply](Response response) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/base/byte_budget.hpp"
 #include "core/http/connection.hpp"
 #include "core/http/message.hpp"
 #include "core/http/routes.hpp"
@@ -19,7 +20,8 @@ Response answer_without_route(const Routes& routes, std::string_view path);
 Response handle(const Limits& limits, const Handler& handler, const Request& request);
 
 // [loop] Handles the request on a worker, or on the loop where the route says so, then calls `reply` on the loop.
-void dispatch_request(std::shared_ptr<Service> service, const Route& route, Request request,
+// `memory` ends with the request.
+void dispatch_request(std::shared_ptr<Service> service, const Route& route, Request request, ByteShare memory,
                       std::function<void(Response)> reply);
 
 }  // namespace koord::http

@@ -23,7 +23,10 @@ struct RequestParser::State {
   // Runs one step of the parser. Bytes after the request stay unread. Returns whether it must wait for more bytes.
   bool must_wait() {
     if (bytes.empty() || (in_chunk_header && bytes.size() < kLastChunkBytes)) return true;
-    bytes.erase(0, parser->put({bytes.data(), bytes.size()}, error));
+    const bool was_header = !parser->is_header_done();
+    const std::size_t parsed = parser->put({bytes.data(), bytes.size()}, error);
+    if (was_header) header_bytes += parsed;
+    bytes.erase(0, parsed);
     in_chunk_header = error == wire::error::need_more && parser->is_header_done();
     if (error != wire::error::need_more) return false;
     error = {};
@@ -33,6 +36,7 @@ struct RequestParser::State {
 
   const std::size_t max_header;
   std::string bytes;
+  std::size_t header_bytes = 0;  // of the current request
   std::optional<wire::request_parser<wire::string_body>> parser;
   boost::system::error_code error;
   bool in_chunk_header = false;
@@ -46,15 +50,28 @@ void RequestParser::feed(std::string_view bytes) { state_->bytes += bytes; }
 
 bool RequestParser::has_bytes() const { return !state_->bytes.empty(); }
 
+std::size_t RequestParser::held_bytes() const {
+  const auto& parser = state_->parser;
+  if (!parser) return state_->bytes.size();
+  return state_->bytes.size() + (parser->is_header_done() ? 2 : 1) * state_->header_bytes +
+         parser->get().body().capacity();
+}
+
 // Prepares for the next request. An idle connection frees the memory of its last request, because thousands of agents
 // may be connected.
 void RequestParser::begin() {
   if (state_->bytes.empty()) std::string().swap(state_->bytes);
   state_->error = {};
   state_->in_chunk_header = false;
+  state_->header_bytes = 0;
   state_->parser.emplace();
   state_->parser->header_limit(static_cast<std::uint32_t>(state_->max_header));
   state_->parser->body_limit(boost::none);  // set by limit_body()
+}
+
+void RequestParser::drop() {
+  state_->bytes.clear();
+  begin();
 }
 
 RequestParser::Progress RequestParser::parse_header() {

@@ -25,9 +25,13 @@ class RequestParser {
   void feed(std::string_view bytes);
   // Something came that is not parsed yet.
   bool has_bytes() const;
+  // Returns the size of what is kept of it. A whole header counts twice: a Request is a copy of it.
+  std::size_t held_bytes() const;
 
   // Forgets the last request and begins the next.
   void begin();
+  // Forgets everything.
+  void drop();
   Progress parse_header();
 
   // With a whole header:

@@ -2,6 +2,7 @@
 #include "core/http/response_header.hpp"
 
 #include <boost/beast/http/status.hpp>
+#include <cstdio>
 #include <ostream>  // not included by the header above
 
 namespace koord::http {
@@ -18,6 +19,11 @@ void append(std::string& text, std::string_view name, std::string_view value) {
 }
 
 }  // namespace
+
+std::string chunk_header(std::size_t bytes) {
+  char text[2 * sizeof bytes + 3];
+  return {text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%zx\r\n", bytes))};
+}
 
 std::string response_header(const Response& response, bool keep_alive) {
   std::string text = "HTTP/1.1 " + std::to_string(response.status) + " ";

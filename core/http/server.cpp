@@ -61,7 +61,11 @@ ConnectionPeer identify(const UnixAccess& access, int fd) {
 class Server::Core : public std::enable_shared_from_this<Server::Core> {
  public:
   Core(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits)
-      : service_(std::make_shared<Service>(loop, workers, std::move(routes), limits)) {}
+      : service_(std::make_shared<Service>(loop, workers, std::move(routes), limits)) {
+    service_->hold = [this](const Connection& by, ByteShare& share, std::uint64_t bytes) {
+      return hold(by, share, bytes);
+    };
+  }
 
   void listen(UniqueFd fd, Door door) {
     auto shared = std::make_shared<UniqueFd>(std::move(fd));
@@ -81,8 +85,9 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   }
 
   Counters counters() const {
-    return {service_->requests,     service_->errors,  refused_connections_,
-            displaced_connections_, open_connections_, service_->failed_handshakes};
+    return {service_->requests,         service_->errors,        refused_connections_,
+            displaced_connections_,     open_connections_,       service_->failed_handshakes,
+            service_->refused_requests, service_->memory->used()};
   }
 
  private:
@@ -110,6 +115,9 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   bool take_from_greediest(const Listener& listener, const std::string& network);
   std::size_t count(const IsOne& is_one) const;
   bool displace(const IsOne& is_one);
+  std::string greediest(const IsOne& is_one, std::string Entry::*key) const;
+  bool free_memory(const Connection& wanting);
+  bool hold(const Connection& by, ByteShare& share, std::uint64_t bytes);
   void stop(Duration bound, const std::function<void()>& stopped);
   void forget(Connection* connection);
   void cut_all();
@@ -196,6 +204,41 @@ bool Server::Core::displace(const IsOne& is_one) {
   if (!oldest) return false;
   ++displaced_connections_;
   oldest->cut();
+  return true;
+}
+
+// Returns the network or the address from which most bytes of these connections are being received.
+std::string Server::Core::greediest(const IsOne& is_one, std::string Entry::*key) const {
+  std::map<std::string, std::uint64_t> bytes;
+  for (const auto& [connection, entry] : connections_)
+    if (connection->held_bytes() > 0 && is_one(entry)) bytes[entry.*key] += connection->held_bytes();
+  const auto most =
+      std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == bytes.end() ? std::string() : most->first;
+}
+
+// Refuses the request that began first, of the address with the most bytes in the network with the most bytes. Returns
+// false, and refuses nothing, if that is the request that wants more memory.
+bool Server::Core::free_memory(const Connection& wanting) {
+  const std::string network = greediest([](const Entry&) { return true; }, &Entry::network);
+  const auto of_network = [&](const Entry& entry) { return entry.network == network; };
+  const std::string address = greediest(of_network, &Entry::peer);
+  std::shared_ptr<Connection> first;
+  for (const auto& [connection, entry] : connections_)
+    if (connection->held_bytes() > 0 && entry.peer == address && (!first || connection->begun() < first->begun()))
+      first = entry.connection;
+  if (!first || first.get() == &wanting) return false;
+  first->refuse_request();
+  return true;
+}
+
+bool Server::Core::hold(const Connection& by, ByteShare& share, std::uint64_t bytes) {
+  if (bytes <= share.bytes()) {
+    share.shrink(share.bytes() - bytes);
+    return true;
+  }
+  while (!share.grow(bytes - share.bytes()))
+    if (!free_memory(by)) return false;
   return true;
 }
 

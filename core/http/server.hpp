@@ -33,6 +33,8 @@ class Server {
     std::uint64_t displaced_connections = 0;  // closed at a cap for a newer one
     std::uint64_t open_connections = 0;
     std::uint64_t failed_handshakes = 0;  // of TLS
+    std::uint64_t refused_requests = 0;   // beyond Limits::request_bytes
+    std::uint64_t request_bytes = 0;      // of requests that are being received or handled
   };
 
   Server(event::Loop& loop, event::WorkerPool& workers, Routes routes, Limits limits = {});

@@ -19,12 +19,13 @@ constexpr std::size_t kMirrorConnections = MirrorPlan::Options().open;
 constexpr kube::ClientOptions kMirrorClient{
     .requests_per_second = 200, .burst = 200, .kept_connections = kMirrorConnections};
 
-// Each agent has a connection, and all nodes may be in one IPv6 network. All watches that one API server passes on come
-// from that server's address, each with its own connection. A token may have 16 KiB, and the front proxy sends all
-// groups of a user in headers.
+// Each agent has a connection, and all nodes may be in one IPv6 network. Watches of all clients behind one API server
+// come from that server's address, one connection each. A token may have 16 KiB, and the front proxy sends all groups
+// of a user in headers. A report of a node with 250 pods has some 10 KiB, packed.
 http::Limits server_limits() {
   http::Limits limits;
   limits.header_bytes = 32 << 10;
+  limits.request_bytes = 64 << 20;
   limits.connections = 16'384;
   limits.connections_of_peer = 2'048;
   limits.connections_of_network = 8'192;

@@ -112,6 +112,7 @@ std::string serve_metrics_text(const MetricServer::Status& status) {
   const std::pair<std::string_view, std::uint64_t> reasons[] = {{"unauthenticated", status.access.unauthenticated},
                                                                 {"forbidden", status.access.forbidden},
                                                                 {"limited", status.access.limited},
+                                                                {"overload", status.server.refused_requests},
                                                                 {"unavailable", status.access.unavailable},
                                                                 {"standby", status.standby},
                                                                 {"other_node", status.api.other_nodes},

@@ -39,6 +39,19 @@ http::Routes hello() {
   return routes;
 }
 
+// Answers a POST to / with the size of its body.
+http::Routes sizes() {
+  http::Routes routes = hello();
+  routes.post(
+      "/", [](const http::Request& request) { return http::plain_text(200, std::to_string(request.body.size())); },
+      1 << 20);
+  return routes;
+}
+
+std::string post_header(std::size_t length, const std::string& path = "/") {
+  return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n";
+}
+
 }  // namespace
 
 TEST_CASE("a peer that sends a header forever is cut at the time for a request") {
@@ -160,6 +173,88 @@ TEST_CASE("an address with many connections that are being answered loses its ol
   let_go.set_value();
   for (int i = 1; i < 4; ++i) CHECK(greedy[static_cast<std::size_t>(i)]->read_until("done\n").ends_with("done\n"));
   for (std::thread& thread : answering) thread.join();
+}
+
+TEST_CASE("when too many bytes are being received, the address with the most loses the request that began first") {
+  RunningServer server(sizes(), {.request_bytes = 256 << 10});
+  const auto has_received = [&](std::uint64_t bytes) {
+    return eventually([&] { return server->counters().request_bytes >= bytes; });
+  };
+  RawPeer first(server.address(), "127.0.0.2"), second(server.address(), "127.0.0.2");
+  first.send(post_header(150 << 10) + std::string(100 << 10, 'x'));
+  CHECK(has_received(150 << 10));
+  second.send(post_header(150 << 10) + std::string(100 << 10, 'x'));
+  const std::string refusal = first.read_to_end();
+  CHECK(refusal.starts_with("HTTP/1.1 429 "));
+  CHECK(refusal.find("\r\nRetry-After: 1\r\n") != std::string::npos);
+  CHECK(refusal.ends_with("\r\n\r\ntoo many bytes of requests are being received, try again in 1 s\n"));
+  CHECK(has_received(150 << 10));
+  RawPeer other(server.address(), "127.0.0.3");
+  other.send(post_header(120 << 10) + std::string(120 << 10, 'x'));
+  CHECK(other.read_until("122880\n").ends_with("122880\n"));
+  CHECK(second.read_to_end().starts_with("HTTP/1.1 429 "));
+  CHECK(server->counters().refused_requests == 2);
+  CHECK(eventually([&] { return server->counters().request_bytes == 0; }));
+}
+
+TEST_CASE("a request that is larger than the memory for all is refused with 429") {
+  RunningServer server(sizes(), {.request_bytes = 100 << 10});
+  RawPeer peer(server.address());
+  peer.send(post_header(101 << 10) + "x");
+  CHECK(peer.read_to_end().starts_with("HTTP/1.1 429 "));
+  CHECK(http::get(server.address(), "/hello")->status == 200);
+}
+
+TEST_CASE("when too many bytes of headers are being received, the connection with the oldest of them is closed") {
+  RunningServer server(sizes(), {.header_bytes = 32 << 10, .request_bytes = 70 << 10});
+  std::vector<std::unique_ptr<RawPeer>> slow;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    slow.push_back(std::make_unique<RawPeer>(server.address(), "127.0.0.2"));
+    slow.back()->send("GET /hello HTTP/1.1\r\nHost: x\r\nA: " + std::string(20 << 10, 'a'));
+    CHECK(eventually([&] { return server->counters().request_bytes > (i + 1) * (20 << 10); }));
+  }
+  RawPeer other(server.address(), "127.0.0.3");
+  other.send(get_request("/hello", "A: " + std::string(6 << 10, 'a') + "\r\n"));
+  CHECK(other.read_until("hello\n").ends_with("hello\n"));
+  CHECK(slow[0]->read_to_end().empty());
+  for (int i : {1, 2}) {
+    slow[static_cast<std::size_t>(i)]->send("\r\n\r\n");
+    CHECK(slow[static_cast<std::size_t>(i)]->read_until("hello\n").ends_with("hello\n"));
+  }
+}
+
+TEST_CASE("a request counts until its handler has ended, and one that is handled is not refused") {
+  std::promise<void> begun, let_go;
+  http::Routes routes = sizes();
+  routes.post("/wait", [&](const http::Request& request) {
+    begun.set_value();
+    let_go.get_future().wait();
+    return http::plain_text(200, std::to_string(request.body.size()));
+  });
+  RunningServer server(std::move(routes), {.request_bytes = 100 << 10});
+  RawPeer handled(server.address(), "127.0.0.2");
+  handled.send(post_header(60 << 10, "/wait") + std::string(60 << 10, 'x'));
+  begun.get_future().wait();
+  RawPeer other(server.address(), "127.0.0.3");
+  other.send(post_header(60 << 10) + "x");
+  CHECK(other.read_to_end().starts_with("HTTP/1.1 429 "));
+  let_go.set_value();
+  CHECK(handled.read_until("61440\n").ends_with("61440\n"));
+  CHECK(eventually([&] { return server->counters().request_bytes == 0; }));
+}
+
+TEST_CASE("a request that is sent ahead counts while the one before it is handled") {
+  Gate gate;
+  RunningServer server(gate.routes());
+  RawPeer peer(server.address());
+  peer.send(get_request("/wait") + "GET /wait HTTP/1.1\r\nA: " + std::string(5000, 'a'));
+  gate.begun.get_future().wait();
+  CHECK(eventually([&] { return server->counters().request_bytes > 5000; }));
+  gate.let_go.set_value();
+  peer.read_until("done\n");
+  CHECK(server->counters().request_bytes > 5000);
+  peer.close();
+  CHECK(eventually([&] { return server->counters().request_bytes == 0; }));
 }
 
 TEST_CASE("handlers on the loop answer while all workers are busy") {
