@@ -28,10 +28,15 @@ std::string unescaped(std::string_view token) {
   return text;
 }
 
+Error nested_too_deep() { return invalid("nested deeper than " + std::to_string(kMaxJsonDepth) + " levels"); }
+
+Error beyond_limit(std::string text) { return {std::make_error_code(std::errc::value_too_large), std::move(text)}; }
+
 Result<std::vector<std::string>> parse_pointer(std::string_view text) {
   std::vector<std::string> tokens;
   if (text.empty()) return tokens;
   if (!text.starts_with('/')) return invalid("pointer '" + std::string(text) + "' does not begin with '/'");
+  if (static_cast<std::size_t>(std::count(text.begin(), text.end(), '/')) > kMaxJsonDepth) return nested_too_deep();
   std::size_t begin = 1;
   while (true) {
     const std::size_t end = text.find('/', begin);
@@ -84,39 +89,7 @@ bool fits_in(const json::value& value, std::size_t levels) {
 // Checks the nesting depth. A value that is repeatedly copied into itself would double its depth each time.
 Result<void> check_depth(const std::vector<std::string>& path, const json::value& value) {
   if (path.size() <= kMaxJsonDepth && fits_in(value, kMaxJsonDepth - path.size())) return {};
-  return invalid("nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
-}
-
-Result<void> add(json::value& root, const std::vector<std::string>& tokens, json::value value) {
-  TRY(check_depth(tokens, value));
-  if (tokens.empty()) {
-    root = std::move(value);
-    return {};
-  }
-  json::value* parent = TRY(find(root, tokens, tokens.size() - 1));
-  if (json::object* object = parent->if_object()) {
-    (*object)[key_of(tokens.back())] = std::move(value);
-    return {};
-  }
-  json::array* items = parent->if_array();
-  if (items == nullptr) return missing_place(tokens.back());
-  const std::size_t index = TRY(index_in(*items, tokens.back(), true));
-  items->insert(items->begin() + index, std::move(value));
-  return {};
-}
-
-Result<json::value> remove(json::value& root, const std::vector<std::string>& tokens) {
-  if (tokens.empty()) return std::exchange(root, nullptr);
-  json::value* parent = TRY(find(root, tokens, tokens.size() - 1));
-  json::value* found = TRY(child_of(*parent, tokens.back()));
-  json::value value = std::move(*found);
-  if (json::object* object = parent->if_object()) {
-    object->erase(key_of(tokens.back()));
-  } else {
-    json::array& items = parent->get_array();
-    items.erase(items.begin() + (found - items.data()));
-  }
-  return value;
+  return nested_too_deep();
 }
 
 std::size_t approximate_bytes(const json::value& value) {
@@ -140,13 +113,13 @@ class JsonPatch {
     if (path_text == nullptr || !path_text->is_string()) return invalid("operation '" + name + "' has no path");
     const std::vector<std::string> path = TRY(parse_pointer(text_view(path_text->get_string())));
     if (name == "remove") {
-      TRY(remove(root_, path));
+      TRY(remove(path));
       return {};
     }
     if (name == "move" || name == "copy") return from(operation, path, name == "move");
     const json::value* value = json_member(operation, "value");
     if (value == nullptr) return invalid("operation '" + name + "' has no value");
-    if (name == "add") return add(root_, path, *value);
+    if (name == "add") return add(path, *value);
     json::value* at = TRY(find(root_, path, path.size()));
     if (name == "test")
       return *at == *value ? Result<void>() : invalid("testing value " + json_text(operation, "path") + " failed");
@@ -157,22 +130,69 @@ class JsonPatch {
   }
 
  private:
+  Result<void> add(const std::vector<std::string>& tokens, json::value value) {
+    TRY(check_depth(tokens, value));
+    if (tokens.empty()) {
+      root_ = std::move(value);
+      return {};
+    }
+    json::value* parent = TRY(find(root_, tokens, tokens.size() - 1));
+    if (json::object* object = parent->if_object()) {
+      (*object)[key_of(tokens.back())] = std::move(value);
+      return {};
+    }
+    json::array* items = parent->if_array();
+    if (items == nullptr) return missing_place(tokens.back());
+    const std::size_t index = TRY(index_in(*items, tokens.back(), true));
+    TRY(note_moved((items->size() - index) * sizeof value));
+    items->insert(items->begin() + index, std::move(value));
+    return {};
+  }
+
+  Result<json::value> remove(const std::vector<std::string>& tokens) {
+    if (tokens.empty()) return std::exchange(root_, nullptr);
+    json::value* parent = TRY(find(root_, tokens, tokens.size() - 1));
+    json::value* found = TRY(child_of(*parent, tokens.back()));
+    json::value value = std::move(*found);
+    if (json::object* object = parent->if_object()) {
+      object->erase(key_of(tokens.back()));
+    } else {
+      json::array& items = parent->get_array();
+      const auto index = found - items.data();
+      TRY(note_moved((items.size() - static_cast<std::size_t>(index)) * sizeof value));
+      items.erase(items.begin() + index);
+    }
+    return value;
+  }
+
   Result<void> from(const json::value& operation, const std::vector<std::string>& path, bool moves) {
     const std::vector<std::string> source = TRY(parse_pointer(json_text(operation, "from")));
     if (moves) {
       const bool is_inside = path.size() > source.size() && std::equal(source.begin(), source.end(), path.begin());
       if (is_inside) return invalid("a value cannot move into itself");
-      json::value value = TRY(remove(root_, source));
-      return add(root_, path, std::move(value));
+      json::value value = TRY(remove(source));
+      TRY(note_moved(approximate_bytes(value)));
+      return add(path, std::move(value));
     }
     const json::value* value = TRY(find(root_, source, source.size()));
-    copied_bytes_ += approximate_bytes(*value);
-    if (copied_bytes_ > kMaxPatchedBytes) return invalid("the patch copies too much");
-    return add(root_, path, json::value(*value));
+    const std::size_t bytes = approximate_bytes(*value);
+    TRY(note_moved(bytes));
+    copied_bytes_ += bytes;
+    if (copied_bytes_ > kMaxCopiedMebibytes << 20)
+      return beyond_limit("the operations of a JSON patch may copy at most " + std::to_string(kMaxCopiedMebibytes) +
+                          " MiB together");
+    return add(path, json::value(*value));
+  }
+
+  Result<void> note_moved(std::size_t bytes) {
+    moved_bytes_ += bytes;
+    if (moved_bytes_ <= kMaxMovedMebibytes << 20) return {};
+    return beyond_limit("the operations of a JSON patch may move at most " + std::to_string(kMaxMovedMebibytes) +
+                        " MiB together, entries of lists behind an inserted or removed one included");
   }
 
   json::value& root_;
-  std::size_t copied_bytes_ = 0;
+  std::size_t copied_bytes_ = 0, moved_bytes_ = 0;
 };
 
 }  // namespace
@@ -196,7 +216,8 @@ Result<void> apply_json_patch(json::value& target, const json::value& patch) {
   if (!patch.is_array()) return invalid("expected a list of operations, found " + std::string(json_type_name(patch)));
   const json::array& operations = patch.get_array();
   if (operations.size() > kMaxPatchOperations)
-    return invalid("more than " + std::to_string(kMaxPatchOperations) + " operations");
+    return beyond_limit("a JSON patch may have at most " + std::to_string(kMaxPatchOperations) + " operations, found " +
+                        std::to_string(operations.size()));
   JsonPatch applied(target);
   for (const json::value& operation : operations) TRY(applied.apply(operation));
   return {};

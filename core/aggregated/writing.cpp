@@ -91,6 +91,7 @@ Outcome<SentObject> patched(const Object& current, std::string_view body, PatchT
     if (!patch->is_object()) return bad_request("a merge patch must be a mapping");
     apply_merge_patch(*value, *patch);
   } else if (auto applied = apply_json_patch(*value, *patch); !applied) {
+    if (applied.error().is(std::errc::value_too_large)) return too_large(applied.error().text);
     return invalid_object(current.name(), {{"patch", "FieldValueInvalid", applied.error().text}});
   }
   if (!value->is_object()) return bad_request("the patch leaves no object");

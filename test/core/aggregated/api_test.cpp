@@ -153,6 +153,12 @@ TEST_CASE("a JSON patch is applied, other kinds of patches are refused with 415"
   CHECK(patch("application/json-patch+json", R"([{"op":"add","path":"/metadata/labels","value":{"x":"y"}}])").status ==
         200);
   CHECK(patch("application/json-patch+json", R"([{"op":"remove","path":"/nothing"}])").status == 422);
+  std::string many = R"([{"op":"test","path":"/kind","value":"NodeMetric"})";
+  for (int i = 0; i < 10'000; ++i) many += R"(,{"op":"test","path":"/kind","value":"NodeMetric"})";
+  const http::Response refused = patch("application/json-patch+json", (many + "]").c_str());
+  CHECK(refused.status == 413);
+  CHECK(text_at(json_of(refused.body), "reason") == "RequestEntityTooLarge");
+  CHECK(text_at(json_of(refused.body), "message") == "a JSON patch may have at most 10000 operations, found 10001");
   CHECK(patch("application/strategic-merge-patch+json", "{}").status == 415);
   CHECK(patch("application/apply-patch+yaml", "{}").status == 415);
 }

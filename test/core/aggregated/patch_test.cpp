@@ -25,6 +25,20 @@ std::string patched(std::string_view target, std::string_view patch) {
   return applied ? boost::json::serialize(value) : "refused";
 }
 
+// Returns the text of the error if a limit is exceeded; else nothing, or "refused" for another error.
+std::string refusal(std::string_view target, std::string_view patch) {
+  auto value = read_json(target).value();
+  const auto applied = apply_json_patch(value, read_json(patch).value());
+  if (applied) return {};
+  return applied.error().is(std::errc::value_too_large) ? applied.error().text : "refused";
+}
+
+std::string repeated(int times, const std::string& operations) {
+  std::string patch = "[" + operations;
+  for (int i = 1; i < times; ++i) patch += "," + operations;
+  return patch + "]";
+}
+
 }  // namespace
 
 TEST_CASE("a merge patch sets, replaces and removes members") {
@@ -72,10 +86,31 @@ TEST_CASE("a JSON patch that does not apply is refused") {
 }
 
 TEST_CASE("a JSON patch cannot double a value without end") {
-  std::string patch = "[";
-  for (int i = 0; i < 100; ++i) patch += R"({"op":"copy","from":"/a","path":"/a/-"},)";
-  patch.back() = ']';
-  CHECK(patched(R"({"a":["0123456789"]})", patch) == "refused");
+  CHECK(refusal(R"({"a":["0123456789"]})", repeated(100, R"({"op":"copy","from":"/a","path":"/a/-"})")) ==
+        "the operations of a JSON patch may copy at most 4 MiB together");
+}
+
+TEST_CASE("a JSON patch cannot move a large value again and again, nor the entries of a long list") {
+  std::string list = "[0";
+  for (int i = 1; i < 100'000; ++i) list += ",0";
+  const std::string target = R"({"a":)" + list + "]}";
+  const std::string move = R"({"op":"move","from":"/a","path":"/b"},{"op":"move","from":"/b","path":"/a"})",
+                    front = R"({"op":"remove","path":"/a/0"},{"op":"add","path":"/a/0","value":0})",
+                    end = R"({"op":"remove","path":"/a/99999"},{"op":"add","path":"/a/-","value":0})";
+  for (const std::string& operations : {move, front}) {
+    CAPTURE(operations);
+    CHECK(refusal(target, repeated(500, operations)) ==
+          "the operations of a JSON patch may move at most 64 MiB together, entries of lists behind an inserted or "
+          "removed one included");
+    CHECK(refusal(target, repeated(10, operations)).empty());
+  }
+  CHECK(refusal(target, repeated(500, end)).empty());
+}
+
+TEST_CASE("a JSON patch has at most 10,000 operations") {
+  const std::string test = R"({"op":"test","path":"/a","value":1})";
+  CHECK(refusal(R"({"a":1})", repeated(10'000, test)).empty());
+  CHECK(refusal(R"({"a":1})", repeated(10'001, test)) == "a JSON patch may have at most 10000 operations, found 10001");
 }
 
 TEST_CASE("a JSON patch cannot nest a value deeper than the parser allows") {
