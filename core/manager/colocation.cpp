@@ -156,13 +156,6 @@ Result<void> check_entries(const json::value& document, const Colocation& cluste
   return {};
 }
 
-Result<void> check_document(std::string_view text) {
-  const json::value document = TRY(read_json(text));
-  Colocation cluster;
-  TRY(read_strategy(document, "", cluster));
-  return check_entries(document, cluster);
-}
-
 // Replaces a percentage by the ratio of a label, such as "0.7".
 void apply_ratio(const state::StringMap& labels, const std::string& name, std::int64_t& percent,
                  std::vector<std::string>& problems) {
@@ -178,26 +171,48 @@ void apply_ratio(const state::StringMap& labels, const std::string& name, std::i
 
 }  // namespace
 
+// Parsed once for all nodes.
+struct ColocationSettings::Document {
+  static Result<std::shared_ptr<const Document>> read(std::string_view text) {
+    auto document = std::make_shared<Document>();
+    document->root = TRY(read_json(text));
+    TRY(read_strategy(document->root, "", document->cluster));
+    TRY(check_entries(document->root, document->cluster));
+    const json::value* entries = any_case_member(document->root, "nodeConfigs");
+    document->entries = entries ? entries->if_array() : nullptr;
+    if (document->entries)
+      for (const json::value& entry : *document->entries)
+        document->selectors.add(any_case_member(entry, "nodeSelector"));
+    return std::shared_ptr<const Document>(std::move(document));
+  }
+
+  Colocation settings_of(const state::StringMap& labels) const {
+    Colocation settings = cluster;
+    if (const std::optional<std::size_t> index = selectors.index_for(labels))
+      (void)read_strategy((*entries)[*index], "", settings);
+    return settings;
+  }
+
+  json::value root;
+  Colocation cluster;                    // for nodes without an entry
+  const json::array* entries = nullptr;  // of `root`
+  state::FirstSelector selectors;        // of the entries
+};
+
 std::string ColocationSettings::take(std::string_view document) {
-  if (!trim(document).empty())
-    if (const Result<void> checked = check_document(document); !checked) return checked.error().message();
-  document_ = trim(document);
+  if (trim(document).empty()) {
+    document_.reset();
+    return {};
+  }
+  Result<std::shared_ptr<const Document>> read = Document::read(document);
+  if (!read) return read.error().message();
+  document_ = *std::move(read);
   return {};
 }
 
 NodeColocation ColocationSettings::of_node(const state::StringMap& labels, const state::StringMap& annotations) const {
   NodeColocation node;
-  if (!document_.empty()) {
-    const json::value document = *read_json(document_);
-    (void)read_strategy(document, "", node.settings);
-    const json::value* entries = any_case_member(document, "nodeConfigs");
-    const json::array* list = entries ? entries->if_array() : nullptr;
-    for (std::size_t i = 0; list && i < list->size(); ++i) {
-      if (!state::selects(any_case_member((*list)[i], "nodeSelector"), labels)) continue;
-      (void)read_strategy((*list)[i], "", node.settings);
-      break;
-    }
-  }
+  if (document_) node.settings = document_->settings_of(labels);
   if (const auto own = annotations.find(kStrategyAnnotation); own != annotations.end()) {
     Colocation settings = node.settings;
     const Result<json::value> strategy = read_json(own->second);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,7 +62,8 @@ class ColocationSettings {
   NodeColocation of_node(const state::StringMap& labels, const state::StringMap& annotations) const;
 
  private:
-  std::string document_;  // the last valid document
+  struct Document;
+  std::shared_ptr<const Document> document_;  // the last valid one; null: missing. Copies share it.
 };
 
 // Returns the spec of a node's NodeMetric as JSON.

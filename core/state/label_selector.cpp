@@ -14,6 +14,11 @@ std::string selector_text(const json::value* value) {
   return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
+// A label as one text. Neither part of a label has a '='.
+std::string label_text(std::string_view key, std::string_view value) {
+  return std::string(key).append("=").append(value);
+}
+
 bool has_label(const StringMap& labels, const std::string& key, const json::value* values) {
   const auto label = labels.find(key);
   if (label == labels.end() || !values || !values->is_array()) return false;
@@ -55,6 +60,14 @@ bool is_expression(const json::value& expression) {
   return (oper == "Exists" || oper == "DoesNotExist") && !has_values;
 }
 
+// Returns the first label that the selector wants; nullopt if it wants none, or none as a text.
+std::optional<std::string> first_label(const json::value& selector) {
+  const json::value* wanted = find_member(selector, "matchLabels");
+  const json::object* object = wanted ? wanted->if_object() : nullptr;
+  if (!object || object->empty() || !object->begin()->value().is_string()) return std::nullopt;
+  return label_text(object->begin()->key(), object->begin()->value().get_string());
+}
+
 }  // namespace
 
 bool selects(const json::value* selector, const StringMap& labels) {
@@ -80,6 +93,30 @@ std::string selector_problem(const json::value* selector) {
       return "matchExpressions: found " + shown(expression) +
              ", expected a key, an operator of In, NotIn, Exists and DoesNotExist, and values for the first two only";
   return {};
+}
+
+void FirstSelector::add(const json::value* selector) {
+  const std::size_t index = selectors_.size();
+  selectors_.push_back(selector);
+  if (!selector) return;
+  if (const std::optional<std::string> label = first_label(*selector))
+    by_label_[*label].push_back(index);
+  else
+    others_.push_back(index);
+}
+
+std::optional<std::size_t> FirstSelector::index_for(const StringMap& labels) const {
+  std::size_t first = selectors_.size();
+  const auto look_in = [&](const std::vector<std::size_t>& candidates) {
+    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](std::size_t index) {
+      return index >= first || selects(selectors_[index], labels);
+    });
+    if (found != candidates.end()) first = std::min(first, *found);
+  };
+  look_in(others_);
+  for (const auto& [key, value] : labels)
+    if (const auto found = by_label_.find(label_text(key, value)); found != by_label_.end()) look_in(found->second);
+  return first < selectors_.size() ? std::optional(first) : std::nullopt;
 }
 
 }  // namespace koord::state

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <boost/json/fwd.hpp>
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "core/state/pod.hpp"
 
@@ -15,5 +19,19 @@ bool selects(const boost::json::value* selector, const StringMap& labels);
 
 // Why a selector cannot be understood; empty: it can, or is missing.
 std::string selector_problem(const boost::json::value* selector);
+
+// Finds the first of many selectors that selects a node. It checks only those that want a label of the node, and those
+// without `matchLabels`. [one thread]
+class FirstSelector {
+ public:
+  void add(const boost::json::value* selector);  // must outlive this object; null matches nothing
+  // Returns its index in the order of add().
+  std::optional<std::size_t> index_for(const StringMap& labels) const;
+
+ private:
+  std::vector<const boost::json::value*> selectors_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_label_;  // by the first label of `matchLabels`
+  std::vector<std::size_t> others_;
+};
 
 }  // namespace koord::state

@@ -6,7 +6,6 @@
 
 #include "core/base/parse.hpp"
 #include "core/state/document.hpp"
-#include "core/state/label_selector.hpp"
 #include "core/state/slo_merge.hpp"
 
 namespace koord::state {
@@ -49,6 +48,13 @@ ClusterSlo::ClusterSlo(std::string_view data) {
     else
       documents_[member.key()] = document ? std::string("it is not a mapping") : document.error().message();
   }
+  for (const Origin& origin : kOrigins) {
+    const json::value* document = documents_.if_contains(origin.key);
+    const json::value* entries = document ? find_member(*document, origin.entries) : nullptr;
+    if (!entries || !entries->is_array()) continue;
+    FirstSelector& selectors = selectors_[std::string(origin.key)];
+    for (const json::value& entry : entries->get_array()) selectors.add(find_member(entry, "nodeSelector"));
+  }
 }
 
 ClusterSection ClusterSlo::section(std::string_view section, const StringMap& node_labels) const {
@@ -71,13 +77,12 @@ ClusterSection ClusterSlo::section(std::string_view section, const StringMap& no
   if (!entries || !entries->is_array()) return found;
   const json::array& list = entries->get_array();
   found.entries = list.size();
-  for (std::size_t i = 0; i < list.size() && !found.entry; ++i) {
-    if (!selects(find_member(list[i], "nodeSelector"), node_labels)) continue;
-    found.entry = &list[i];
-    found.entry_title = std::string(origin->entries) + '[' + std::to_string(i) + ']';
-    if (const std::string name = text_of(find_member(list[i], "name")); !name.empty())
-      found.entry_title += " '" + name + "'";
-  }
+  const std::optional<std::size_t> index = selectors_.at(found.key).index_for(node_labels);
+  if (!index) return found;
+  found.entry = &list[*index];
+  found.entry_title = std::string(origin->entries) + '[' + std::to_string(*index) + ']';
+  if (const std::string name = text_of(find_member(*found.entry, "name")); !name.empty())
+    found.entry_title += " '" + name + "'";
   return found;
 }
 

@@ -6,9 +6,11 @@
 
 #include <boost/json.hpp>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 
+#include "core/state/label_selector.hpp"
 #include "core/state/pod.hpp"
 
 namespace koord::state {
@@ -29,13 +31,17 @@ class ClusterSlo {
  public:
   // `data`: as JSON text; empty: there is no such ConfigMap.
   explicit ClusterSlo(std::string_view data);
+  ClusterSlo(ClusterSlo&&) = default;
+  ClusterSlo(const ClusterSlo&) = delete;
+  ClusterSlo& operator=(const ClusterSlo&) = delete;
 
   // `section`: a member of the spec. Valid as long as this.
   ClusterSection section(std::string_view section, const StringMap& node_labels) const;
 
  private:
   std::string problem_;
-  boost::json::object documents_;  // by key; text: why it is none
+  boost::json::object documents_;                   // by key; text: why it is none
+  std::map<std::string, FirstSelector> selectors_;  // by key: of its entries, parts of `documents_`
 };
 
 }  // namespace koord::state

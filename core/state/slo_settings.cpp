@@ -169,10 +169,12 @@ std::string text_of(const SettingsProblem& problem) {
   return subject + problem.text + (problem.kept ? ", keeping the last good settings" : ", keeping the defaults");
 }
 
+SloSettings::SloSettings() : cluster_(std::make_shared<const ClusterSlo>("")) {}
+
 std::vector<SettingsProblem> SloSettings::take(std::string_view data) {
   if (trim(data).empty()) {
     good_.clear();
-    data_.clear();
+    cluster_ = std::make_shared<const ClusterSlo>("");
     return {};
   }
   const Result<json::object> map = read_json_object(data);
@@ -194,15 +196,14 @@ std::vector<SettingsProblem> SloSettings::take(std::string_view data) {
   }
   json::object good;
   for (const auto& [key, document] : good_) good[key] = document;
-  data_ = json::serialize(good);
+  cluster_ = std::make_shared<const ClusterSlo>(json::serialize(good));
   return problems;
 }
 
 SloSettings::NodeSpec SloSettings::spec_of(const StringMap& labels, const StringMap& annotations) const {
-  const ClusterSlo cluster(data_);
   json::object spec;
   for (const SloField& section : slo_schema()) {
-    const ClusterSection settings = cluster.section(section.name, labels);
+    const ClusterSection settings = cluster_->section(section.name, labels);
     if (settings.key.empty()) continue;
     if (std::optional<json::value> merged = merged_section(section, settings.strategy, settings.entry))
       spec[section.name] = *std::move(merged);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "core/state/pod.hpp"
 
 namespace koord::state {
+
+class ClusterSlo;
 
 // A document that was rejected.
 struct SettingsProblem {
@@ -29,6 +32,8 @@ class SloSettings {
  public:
   static constexpr std::size_t kMostReasons = 8;  // in one problem; more are counted
 
+  SloSettings();
+
   // `data`: the ConfigMap's, as JSON; empty: there is no ConfigMap, and the defaults hold. Data that is not a mapping
   // is one problem without a key, and everything stays as it is.
   std::vector<SettingsProblem> take(std::string_view data);
@@ -41,7 +46,7 @@ class SloSettings {
 
  private:
   std::map<std::string, std::string, std::less<>> good_;  // the last good document of each key
-  std::string data_;                                      // the same as the data of a ConfigMap
+  std::shared_ptr<const ClusterSlo> cluster_;             // the same, parsed once for all nodes
 };
 
 }  // namespace koord::state
