@@ -6,6 +6,7 @@
 #include "core/aggregated/handler.hpp"
 #include "core/aggregated/writing.hpp"
 #include "core/manager/fresh_condition.hpp"
+#include "core/manager/lease_record.hpp"
 #include "core/manager/manager_log.hpp"
 
 namespace koord::manager {
@@ -144,6 +145,10 @@ std::vector<std::string> MetricServer::problems() const {
     problems.push_back("serve: " + problem + "; keeping the last good certificates");
   if (!access_.problem().empty())
     problems.push_back("serve: " + access_.problem() + "; clients are authenticated as known before, or by token only");
+  if (marks_.is_exhausted())
+    problems.push_back("annotation " + std::string(kVersionsAnnotation) +
+                       " of the Lease leaves less than a million resource versions, expected a mark near the clock; "
+                       "without versions reports are refused. Stop all replicas, then delete the annotation");
   if (slice_ && !slice_->problem().empty()) problems.push_back("the leader is not published: " + slice_->problem());
   if (const std::string problem = reported_.problem(); !problem.empty())
     problems.push_back("NodeMetric of slo.koordinator.sh is not written from reports: " + problem);

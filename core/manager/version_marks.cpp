@@ -6,15 +6,15 @@
 namespace koord::manager {
 namespace {
 
-// The year 2128. A later mark is a mistake of a different program, and would leave too few versions.
-constexpr aggregated::Version kLastMark = aggregated::kMostVersion / 2;
+// The year 2100. A later clock is wrong, and would leave few versions, so it is ignored.
+constexpr std::int64_t kLastWallNs = 4'102'444'800'000'000'000;
 
 }  // namespace
 
 aggregated::Version VersionMarks::propose(Version in_lease, std::int64_t wall_ns, std::optional<Version> newest) {
-  if (in_lease <= kLastMark) seen_ = std::max(seen_, in_lease);
-  if (!newest) proposed_first_ = aggregated::first_version(wall_ns, seen_);
-  proposed_ = newest ? std::max(seen_, *newest + kBlock) : proposed_first_ + kBlock;
+  if (in_lease <= kLast) seen_ = std::max(seen_, in_lease);
+  if (!newest) proposed_first_ = aggregated::first_version(wall_ns > kLastWallNs ? 0 : wall_ns, seen_);
+  proposed_ = std::min(kLast, newest ? std::max(seen_, *newest + kBlock) : proposed_first_ + kBlock);
   return proposed_;
 }
 

@@ -21,6 +21,9 @@ class VersionMarks {
   // leaders change often.
   static constexpr Version kBlock = 1'000'000;
 
+  // The year 2128. No replica writes a greater mark, so a greater one is a mistake of another program, and is ignored.
+  static constexpr Version kLast = aggregated::kMostVersion / 2;
+
   // Returns the mark to write into a lease with the mark `in_lease` (0: it has none). `newest`: the newest version of
   // the running epoch; nullopt: no epoch runs, and the mark is for a new epoch.
   Version propose(Version in_lease, std::int64_t wall_ns, std::optional<Version> newest);
@@ -31,10 +34,12 @@ class VersionMarks {
   // stored.
   void ended(Version newest) { given_ = std::max(given_, newest); }
 
-  // Return the first version of the next epoch, which is above all versions of the previous epoch, and the greatest
-  // version that it may assign.
+  // Return the first version of the next epoch, which is above all versions of the previous one, and the greatest
+  // version that it may assign. Just before kLast no versions may be left: `first` is above `most` then.
   Version first() const { return given_ == 0 ? first_ : std::max(first_, given_ + 1); }
   Version most() const { return most_; }
+  // Returns whether less than a block is left.
+  bool is_exhausted() const { return most_ == kLast; }
 
  private:
   Version seen_ = 0;   // mark seen in the lease

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace koord;
 using namespace koord::manager;
 using koord::aggregated::kMostVersion;
@@ -68,6 +70,51 @@ TEST_CASE("an impossible mark is ignored") {
   VersionMarks marks;
   CHECK(marks.propose(kMostVersion, kWall, std::nullopt) == kMicroseconds + kBlock);
   CHECK(marks.propose(~Version{0}, kWall, std::nullopt) == kMicroseconds + kBlock);
+  CHECK(marks.propose(VersionMarks::kLast + 1, kWall, std::nullopt) == kMicroseconds + kBlock);
+}
+
+TEST_CASE("a clock after the year 2100 is ignored") {
+  constexpr std::int64_t kYear2200 = 7'258'118'400'000'000'000;
+  VersionMarks marks;
+  CHECK(marks.propose(kMicroseconds, kYear2200, std::nullopt) == kMicroseconds + 1 + kBlock);
+  marks.stored();
+  CHECK(marks.first() == kMicroseconds + 1);
+}
+
+TEST_CASE("versions never go back after a mark just below the last one, whichever replica leads, and however long") {
+  for (const Version below : {Version{0}, Version{1}, kBlock - 1, kBlock, kBlock + 1, 3 * kBlock}) {
+    CAPTURE(below);
+    Version in_lease = VersionMarks::kLast - below, newest = in_lease;
+    for (int change = 0; change < 6; ++change) {
+      VersionMarks marks;  // of a leader that has just started
+      in_lease = marks.propose(in_lease, kWall, std::nullopt);
+      marks.stored();
+      CHECK(marks.first() > newest);
+      CHECK(marks.most() <= VersionMarks::kLast);
+      newest = std::max(newest, marks.most());
+      const Version renewed = marks.propose(in_lease, kWall, std::max(marks.first(), marks.most()));
+      CHECK(renewed >= in_lease);
+      CHECK(renewed <= VersionMarks::kLast);
+      in_lease = renewed;
+      marks.stored();
+      CHECK(marks.most() >= newest);
+      newest = std::max(newest, marks.most());
+      CHECK(marks.is_exhausted() == (in_lease == VersionMarks::kLast));
+    }
+    CHECK(in_lease == VersionMarks::kLast);
+  }
+}
+
+TEST_CASE("a replica that leads again at the last mark does not go back either") {
+  VersionMarks marks;
+  marks.propose(VersionMarks::kLast - 5, kWall, std::nullopt);
+  marks.stored();
+  CHECK(marks.first() == VersionMarks::kLast - 4);
+  marks.ended(VersionMarks::kLast);
+  marks.propose(VersionMarks::kLast, kWall, std::nullopt);
+  marks.stored();
+  CHECK(marks.first() == VersionMarks::kLast + 1);
+  CHECK(marks.most() == VersionMarks::kLast);
 }
 
 TEST_CASE("an epoch begins above the one before also if its mark was proposed while that one ran") {
