@@ -88,18 +88,17 @@ bool Api::is_open_path(std::string_view path) {
   return path == "/version" || path == "/healthz" || path == "/livez" || path == "/readyz";
 }
 
-Attributes Api::attributes_of(const http::Request& request) {
+Outcome<Attributes> Api::attributes_of(const http::Request& request) {
   Attributes attributes;
   attributes.path = request.path;
   if (request.path.starts_with(std::string(kVersionPath) + "/")) {
-    if (const auto call = parse_call(request)) {
-      attributes.is_resource = true;
-      attributes.verb = name_of(call->verb);
-      attributes.resource = kResource;
-      attributes.subresource = call->is_status ? "status" : "";
-      attributes.name = call->name;
-      return attributes;
-    }
+    const CallTarget target = TRY(target_of(request));
+    attributes.is_resource = true;
+    attributes.verb = name_of(target.verb);
+    attributes.resource = kResource;
+    attributes.subresource = target.is_status ? "status" : "";
+    attributes.name = target.name;
+    return attributes;
   }
   constexpr std::string_view kVerbs[] = {"get", "head", "post", "put", "patch", "delete"};
   attributes.verb = kVerbs[static_cast<std::size_t>(request.method)];

@@ -57,8 +57,9 @@ class Api {
   Api(Store& store, const Clock& clock, event::Loop* loop = nullptr, ApiOptions options = {});
 
   http::Response answer(const http::Request& request, const Identity& identity);
-  // Returns the attributes by which a request is authorized.
-  static Attributes attributes_of(const http::Request& request);
+  // Returns the attributes by which a request is authorized. Fails if it cannot be a request to the resource: then it
+  // is refused without asking for a decision.
+  static Outcome<Attributes> attributes_of(const http::Request& request);
   // Returns whether the path needs no authentication: health and version.
   static bool is_open_path(std::string_view path);
 

@@ -145,12 +145,18 @@ std::string_view name_of(Verb verb) {
 
 bool is_write(Verb verb) { return verb >= Verb::create; }
 
-Outcome<Call> parse_call(const http::Request& request) {
+Outcome<CallTarget> target_of(const http::Request& request) {
   RequestPlace place = TRY(place_of(request.path));
+  const Verb verb = TRY(verb_of(request, place));
+  return CallTarget{verb, std::move(place.name), place.is_status};
+}
+
+Outcome<Call> parse_call(const http::Request& request) {
+  CallTarget target = TRY(target_of(request));
   Call call;
-  call.verb = TRY(verb_of(request, place));
-  call.name = std::move(place.name);
-  call.is_status = place.is_status;
+  call.verb = target.verb;
+  call.name = std::move(target.name);
+  call.is_status = target.is_status;
   const auto accepted = accepted_form(request.header("Accept").value_or(""));
   if (!accepted) return not_acceptable();
   call.accepted = *accepted;

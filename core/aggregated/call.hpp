@@ -41,6 +41,17 @@ struct Call {
   Duration timeout = Duration::zero();  // for a watch; zero: the server's default
 };
 
+// The subject of a request. A kube-apiserver authorizes a request by this, before it checks anything else of it.
+struct CallTarget {
+  Verb verb = Verb::get;
+  std::string name;  // empty for a list, a watch of all objects, and a create
+  bool is_status = false;
+};
+
+// Parses method and path of a request with a path below kVersionPath. Fails if the server does not have the path, or
+// does not allow the method there.
+Outcome<CallTarget> target_of(const http::Request& request);
+
 // Parses a request with a path below kVersionPath. Fails if the request is invalid.
 Outcome<Call> parse_call(const http::Request& request);
 

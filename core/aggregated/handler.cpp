@@ -17,7 +17,9 @@ void admit(http::Request& request, const Access& access, Identity identity, cons
   const auto client = std::make_shared<const Client>(std::move(identity));
   request.client = client;
   if (!access.authorize) return decide(std::nullopt);
-  access.authorize(client->identity, Api::attributes_of(request), [client, decide](std::optional<Failure> refused) {
+  const Outcome<Attributes> attributes = Api::attributes_of(request);
+  if (!attributes) return decide(to_response(attributes.error()));
+  access.authorize(client->identity, *attributes, [client, decide](std::optional<Failure> refused) {
     decide(refused ? std::optional(to_response(*refused)) : std::nullopt);
   });
 }

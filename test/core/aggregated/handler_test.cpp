@@ -106,6 +106,57 @@ TEST_CASE("a request without authentication is 401, one without a right 403, hea
   CHECK(has(peer.read_until("ok"), "HTTP/1.1 200"));
 }
 
+TEST_CASE("a client with the right to the resource learns what is wrong with its request") {
+  RunningApi api(kEpoch);
+  struct Wrong {
+    const char *method, *target, *body, *headers, *status;
+  };
+  for (const Wrong& wrong : std::initializer_list<Wrong>{
+           {"GET", "?limit=few", "", "", "400"},
+           {"GET", "?labelSelector=a==b==c,,", "", "", "400"},
+           {"GET", "?continue=x", "", "", "400"},
+           {"GET", "?resourceVersionMatch=Exact", "", "", "422"},
+           {"GET", "?watch=true&sendInitialEvents=true", "", "", "422"},
+           {"GET", "/a", "", "Accept: application/yaml\r\n", "406"},
+           {"PUT", "/a/status", "{}", "Accept: text/html\r\n", "406"},
+           {"PUT", "/a/status", "{", "", "400"},
+           {"PUT", "/a/status", "[]", "", "400"},
+           {"PUT", "/a/status?dryRun=Some", "{}", "", "400"},
+           {"PUT", "/a/status", "a: 1", "Content-Type: application/yaml\r\n", "415"},
+           {"PUT", "/a/status", "x", "Content-Encoding: br\r\n", "415"},
+           {"PUT", "/a/status", "x", "Content-Encoding: gzip\r\n", "400"},
+           {"PUT", "/a/status", R"({"status":{"updateTime":5}})", "", "422"},
+           {"PATCH", "/a", "{}", "Content-Type: application/strategic-merge-patch+json\r\n", "415"},
+           {"POST", "", R"({"metadata":{"name":"A b"}})", "", "422"},
+           {"GET", "/a/other", "", "", "404"},
+           {"GET", "/a/status/more", "", "", "404"},
+           {"GET", "/", "", "", "404"},
+           {"PUT", "", "{}", "", "405"},
+           {"POST", "/a", "{}", "", "405"},
+           {"DELETE", "/a/status", "", "", "405"}}) {
+    CAPTURE(wrong.method);
+    CAPTURE(wrong.target);
+    CAPTURE(wrong.body);
+    CAPTURE(wrong.headers);
+    const std::string answer = answer_to(api, request_text(wrong.method, wrong.target, wrong.body,
+                                                           std::string("X-Test-User: agent\r\n") + wrong.headers));
+    CHECK(answer.substr(0, 12) == std::string("HTTP/1.1 ") + wrong.status);
+    CHECK(has(answer, R"("kind":"Status")"));
+  }
+  RawPeer peer(api.address());
+  peer.send("GET /apis/metrics.koordetector.sh/v1alpha1/pods HTTP/1.1\r\nHost: x\r\nX-Test-User: agent\r\n\r\n");
+  CHECK(has(peer.read_until("}\n"), "HTTP/1.1 404"));
+}
+
+TEST_CASE("a client without the right learns nothing else of its request") {
+  RunningApi api(kEpoch);
+  for (const char* target : {"/a/status?dryRun=Some", "/a/status", "/a"})
+    CHECK(has(answer_to(api, request_text("PUT", target, "{", "X-Test-User: reader\r\nAccept: text/html\r\n")),
+              "HTTP/1.1 403"));
+  CHECK(has(answer_to(api, request_text("PUT", "/a", "{", "X-Test-User: unknown\r\nAccept: text/html\r\n")),
+            "HTTP/1.1 401"));
+}
+
 TEST_CASE("a body above the limit is refused before it is read") {
   RunningApi api(kEpoch);
   RawPeer peer(api.address());

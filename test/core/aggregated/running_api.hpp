@@ -51,6 +51,8 @@ class RunningApi {
     };
     access.authorize = [](const aggregated::Identity& identity, const aggregated::Attributes& attributes,
                           const aggregated::Access::OnDecision& done) {
+      if (identity.user == "agent" && !attributes.is_resource)
+        return done(aggregated::forbidden("", "only the resource is allowed"));
       if (identity.user == "reader" && attributes.verb != "get" && attributes.verb != "list")
         return done(aggregated::forbidden(attributes.name, "not allowed"));
       done(std::nullopt);
