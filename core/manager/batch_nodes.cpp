@@ -127,6 +127,7 @@ bool BatchNodes::is_recent(const One& one, std::int64_t wall_ns) {
 
 void BatchNodes::take_metric(Time now, std::int64_t wall_ns, const std::string& node, NodeUsage usage) {
   One& one = node_of(now, node);
+  if (!one.usage) one.first_usage = now;
   one.usage = std::move(usage);
   one.is_recent = is_recent(one, wall_ns);
   compute(now, one);
@@ -137,6 +138,19 @@ void BatchNodes::remove_metric(const std::string& node) {
   if (found == nodes_.end()) return;
   found->second.usage.reset();
   erase_unused(found);
+}
+
+std::vector<std::string> BatchNodes::remove_unknown(Time now) {
+  std::vector<std::string> removed;
+  for (auto next = nodes_.begin(); next != nodes_.end();) {
+    const auto node = next++;
+    One& one = node->second;
+    if (one.exists || !one.usage || now < later(one.first_usage, options_.keep_unknown)) continue;
+    removed.push_back(node->first);
+    one.usage.reset();
+    erase_unused(node);
+  }
+  return removed;
 }
 
 void BatchNodes::restart(Time now, std::int64_t wall_ns) {

@@ -25,6 +25,7 @@ class BatchNodes {
  public:
   // The part of GrantRules that the colocation settings do not have.
   struct Options {
+    Duration keep_unknown = std::chrono::minutes(1);  // reports of nodes that do not exist
     Duration fast = GrantRules{}.fast;
     Duration grace = GrantRules{}.grace;
     double withdraw_threshold = GrantRules{}.withdraw_threshold;
@@ -45,6 +46,10 @@ class BatchNodes {
   // `wall_ns`: our wall clock, which decides whether the first report of a node is recent.
   void take_metric(Time now, std::int64_t wall_ns, const std::string& node, NodeUsage usage);
   void remove_metric(const std::string& node);
+  // Removes the reports of nodes that have not existed since their first report, at least Options::keep_unknown ago.
+  // The delay is needed because a node may report before it is passed in. Returns the names. Call it periodically,
+  // while all nodes are known.
+  std::vector<std::string> remove_unknown(Time now);
 
   struct Patch {
     std::string node;
@@ -89,6 +94,7 @@ class BatchNodes {
     std::vector<std::string> problems;
     std::map<std::string, PodFacts, std::less<>> pods;
     std::optional<NodeUsage> usage;
+    Time first_usage{};
     bool is_recent = false;  // the first usage is recent
     Pair batch, mid;
     std::uint64_t version = 0;

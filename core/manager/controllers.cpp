@@ -55,7 +55,10 @@ struct Controllers::State {
     if (options_.node_slo) begin_objects("NodeSLO", "nodeslos", slos_, slo_writer_);
     if (options_.node_metric) begin_objects("NodeMetric", "nodemetrics", metrics_, metric_writer_);
     if (options_.batch) begin_batch();
-    tick_ = parts_.loop.every(kTick, [this] { run(); });
+    tick_ = parts_.loop.every(kTick, [this] {
+      forget_unknown();
+      run();
+    });
   }
 
   void lead(bool leads) {
@@ -77,7 +80,8 @@ struct Controllers::State {
   void take_report(const std::string& node, std::string_view text, bool is_direct) {
     if (!batch_) return;
     Result<NodeUsage> usage = parse_node_usage(text);
-    note("NodeMetric " + node, usage ? "" : usage.error().message());
+    // A node that does not exist is reported as a problem only while it has a NodeMetric.
+    if (usage || !is_direct || nodes_.contains(node)) note("NodeMetric " + node, error_of(usage));
     if (!usage) return;
     const std::int64_t wall_ns = parts_.clock.wall_ns();
     if (is_direct) usage->window = std::min(usage->window, kDirectWindow);
@@ -85,6 +89,12 @@ struct Controllers::State {
     const auto direct = direct_reports_.find(node);
     if (!is_direct && direct != direct_reports_.end() && usage->update_ns.value_or(0) <= direct->second) return;
     batch_->take_metric(now(), wall_ns, node, *std::move(usage));
+  }
+
+  // Forgets what was reported by nodes that do not exist.
+  void forget_unknown() {
+    if (!batch_ || !is_current("Node")) return;
+    for (const std::string& name : batch_->remove_unknown(now())) direct_reports_.erase(name);
   }
 
   Status status() const {
@@ -201,7 +211,8 @@ struct Controllers::State {
     for (const std::string& name : what.removed) {
       nodes_.erase(name);
       direct_reports_.erase(name);
-      for (const char* subject : {"Node ", "NodeSLO of node ", "spec of NodeSLO ", "spec of NodeMetric "})
+      for (const char* subject :
+           {"Node ", "NodeMetric ", "NodeSLO of node ", "spec of NodeSLO ", "spec of NodeMetric "})
         note(subject + name, "");
       if (batch_) batch_->remove_node(name);
       vanished_.insert(name);
@@ -238,7 +249,10 @@ struct Controllers::State {
     note("spec of NodeMetric " + node.name, error_of(metrics_->want(node.name, node_metric_spec(own.settings))));
   }
 
-  static std::string error_of(const Result<void>& result) { return result ? "" : result.error().message(); }
+  template <class T>
+  static std::string error_of(const Result<T>& result) {
+    return result ? "" : result.error().message();
+  }
 
   void take_objects(const std::string& kind, PerNodeObjects& objects, const kube::Objects& all,
                     const kube::Difference& what) {
@@ -256,6 +270,7 @@ struct Controllers::State {
     if (!batch_) return;
     for (const std::string& name : what.removed) {
       batch_->remove_metric(name);
+      if (!nodes_.contains(name)) direct_reports_.erase(name);
       note("NodeMetric " + name, "");
     }
     for (const std::string& name : what.changed) take_report(name, all.at(name)->text, false);

@@ -120,7 +120,8 @@ void ServedMetrics::check(const std::vector<std::string>& nodes) {
 // this replica knows it, and because the API server may briefly list too few nodes.
 void ServedMetrics::remove_unknown(Epoch& epoch, const std::vector<std::string>& nodes) {
   const std::set<std::string_view> known(nodes.begin(), nodes.end());
-  std::erase_if(unknown_, [&](const auto& entry) { return known.contains(entry.first); });
+  std::erase_if(unknown_,
+                [&](const auto& entry) { return known.contains(entry.first) || !epoch.store.find(entry.first); });
   const Time now = parts_.clock.now();
   for_each_object(epoch.store, [&](const aggregated::ObjectPtr& object) {
     if (known.contains(object->name())) return;

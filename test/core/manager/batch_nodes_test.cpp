@@ -195,6 +195,48 @@ TEST_CASE("a removed node is forgotten with its pods, reports and pods of unknow
   CHECK(cluster.freshness(cluster.now).empty());
 }
 
+TEST_CASE("a report of a node that does not exist is forgotten after a minute, however often it comes again") {
+  Cluster cluster;
+  for (int i = 0; i < 6; ++i) {
+    cluster.report("ghost", 0);
+    CHECK(cluster.remove_unknown(cluster.now).empty());
+    CHECK(cluster.known() == 1);
+    cluster.now += 10s;
+  }
+  CHECK(cluster.remove_unknown(cluster.now) == std::vector<std::string>{"ghost"});
+  CHECK(cluster.known() == 0);
+  cluster.report("ghost", 0);
+  CHECK(cluster.remove_unknown(cluster.now).empty());
+}
+
+TEST_CASE("a report of a node that was removed is forgotten, and its pods are kept for its return") {
+  Cluster cluster;
+  cluster.take_node(cluster.now, cluster.node("n"));
+  cluster.take_pod(cluster.now, {"s/p", "n", true, state::KoordQos::ls, state::PriorityClass::prod, {2'000, 0}});
+  cluster.report("n", 0);
+  cluster.remove_node("n");
+  cluster.report("n", 0);
+  cluster.now += 1min;
+  CHECK(cluster.remove_unknown(cluster.now) == std::vector<std::string>{"n"});
+  cluster.take_node(cluster.now, cluster.node("n"));
+  cluster.write();
+  CHECK(cluster.counts().granted == 0);
+  cluster.report("n", 0);
+  CHECK(cluster.write() == with(4'000, 6'500));
+}
+
+TEST_CASE("a report that comes before its node counts once the node is there, and is then kept") {
+  Cluster cluster;
+  cluster.report("n", 1'000);
+  cluster.now += 59s;
+  CHECK(cluster.remove_unknown(cluster.now).empty());
+  cluster.take_node(cluster.now, cluster.node("n"));
+  CHECK(cluster.write() == with(5'000, 6'500));
+  cluster.now += 1min;
+  CHECK(cluster.remove_unknown(cluster.now).empty());
+  CHECK(cluster.known() == 1);
+}
+
 TEST_CASE("each node has its turn") {
   Cluster cluster;
   for (int i = 0; i < 100; ++i) {

@@ -255,6 +255,22 @@ TEST_CASE("a NodeMetric with an older report than the aggregated API took, such 
   CHECK(manager.batch_cpu() == "3000");
 }
 
+TEST_CASE("direct reports of nodes that do not exist are forgotten, and problems with them are not kept") {
+  Manager manager;
+  REQUIRE(manager.until([&] { return manager.controllers->is_synced() && manager.controllers->nodes().size() == 1; }));
+  const std::size_t known = manager.controllers->status().batch->known(),
+                    problems = manager.controllers->status().problems.size();
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = "ghost-" + std::to_string(i);
+    manager.controllers->take_report(name, R"({"status":{"updateTime":"2026-01-02T03:04:05Z","nodeMetric":{}}})");
+    manager.controllers->take_report(name, "{");
+  }
+  CHECK(manager.controllers->status().batch->known() == known + 10);
+  CHECK(manager.controllers->status().problems.size() == problems);
+  manager.clock.leap(61s);
+  CHECK(manager.until([&] { return manager.controllers->status().batch->known() == known; }));
+}
+
 TEST_CASE("controllers that are switched off write nothing") {
   Controllers::Options options = all_controllers();
   options.node_metric = options.batch = false;
