@@ -2,6 +2,7 @@
 #include "core/config/manager_config.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/parse.hpp"
 #include "core/config/manager_schema.hpp"
 #include "core/config/overrides.hpp"
 #include "core/config/reference_writer.hpp"
@@ -12,16 +13,26 @@ namespace {
 
 // Checks the rules for the Lease: two replicas must not lead at once, and one slow request must not end the leadership.
 void check_lease(const ManagerConfig::Lease& lease, Report& report) {
-  if (lease.renew >= lease.duration) report.add(invalid("lease.renew: expected less than lease.duration"));
-  if (2 * lease.retry >= lease.renew) report.add(invalid("lease.retry: expected less than half of lease.renew"));
+  const auto add = [&](std::string_view key, Duration found, const std::string& expected) {
+    report.add(invalid(std::string(key) + ": expected " + expected + ", found '" + format_duration(found) + "'"));
+  };
+  if (lease.renew >= lease.duration)
+    add("lease.renew", lease.renew, "less than lease.duration, " + format_duration(lease.duration));
+  if (2 * lease.retry >= lease.renew)
+    add("lease.retry", lease.retry, "less than half of lease.renew, " + format_duration(lease.renew));
   if (lease.duration % std::chrono::seconds(1) != Duration::zero())
-    report.add(invalid("lease.duration: expected whole seconds"));
+    add("lease.duration", lease.duration, "whole seconds, as a Lease states it");
 }
 
 void check_serve(const ManagerConfig::Serve& serve, Report& report) {
   if (serve.address.empty()) return;
-  if (serve.certificate_file.empty()) report.add(invalid("serve.certificateFile: expected a file with serve.address"));
-  if (serve.key_file.empty()) report.add(invalid("serve.keyFile: expected a file with serve.address"));
+  const auto require = [&](std::string_view key, const std::string& file) {
+    if (file.empty())
+      report.add(
+          invalid(std::string(key) + ": expected a file, since serve.address is '" + serve.address + "'; found \"\""));
+  };
+  require("serve.certificateFile", serve.certificate_file);
+  require("serve.keyFile", serve.key_file);
 }
 
 }  // namespace
@@ -42,8 +53,9 @@ Result<ManagerConfig> parse_manager(std::string_view text, const std::string& na
 
 Result<ManagerConfig> load_manager(const std::string& path, const std::vector<std::string>& overrides) {
   if (path.empty()) return parse_manager("", "no file", overrides);
-  const std::string text = TRY(read_file(path, YamlLimits().bytes));
-  return parse_manager(text, path, overrides);
+  Result<std::string> text = read_file(path, YamlLimits().bytes);
+  if (!text) return std::move(text).error().context("--config");
+  return parse_manager(*text, path, overrides);
 }
 
 std::string manager_reference_yaml() {

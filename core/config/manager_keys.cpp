@@ -34,9 +34,9 @@ Schema<ManagerConfig> make_manager_schema() {
           [](M & m) -> auto& { return m.listen; }),
       manager_key(
           "advertise", R"("")",
-          "Address that the Lease names as the leader's. Empty: $POD_IP with the port of serve.address, else of "
+          "IP address and port that the Lease names as the leader's. Empty: $POD_IP with the port of serve.address, else of "
           "listen.",
-          host_and_port_or_empty(), [](M & m) -> auto& { return m.advertise; }),
+          address_and_port_or_empty(), [](M & m) -> auto& { return m.advertise; }),
 
       manager_key(
           "cluster.kubeconfig", R"("")", "Kubeconfig file. Empty: $KUBECONFIG, else the service account of the pod.",
@@ -54,10 +54,11 @@ Schema<ManagerConfig> make_manager_schema() {
           [](M & m) -> auto& { return m.slo_config_map; }),
 
       manager_key(
-          "lease.namespace", R"("")", "Namespace of the Lease. Empty: $POD_NAMESPACE, else koordetector.", any_text(),
-          [](M & m) -> auto& { return m.lease.name_space; }),
+          "lease.namespace", R"("")", "Namespace of the Lease. Empty: $POD_NAMESPACE, else koordetector.",
+          namespace_or_empty(), [](M & m) -> auto& { return m.lease.name_space; }),
       manager_key(
-          "lease.name", "koord-manager", "Name of the Lease.", any_text(), [](M & m) -> auto& { return m.lease.name; }),
+          "lease.name", "koord-manager", "Name of the Lease.", lease_name(),
+          [](M & m) -> auto& { return m.lease.name; }),
       manager_key(
           "lease.duration", "6s", "A replica takes the lease if the leader has not renewed it for this time.",
           duration(1s, 5min), [](M & m) -> auto& { return m.lease.duration; }),
@@ -86,7 +87,7 @@ Schema<ManagerConfig> make_manager_schema() {
       manager_key(
           "serve.service", "koord-manager",
           "Service without a selector, in the Lease's namespace. Its EndpointSlice names the leader. Empty: none.",
-          any_text(), [](M & m) -> auto& { return m.serve.service; }),
+          service_name_or_empty(), [](M & m) -> auto& { return m.serve.service; }),
       manager_key(
           "serve.fillTime", "15s",
           "Time from when a replica begins to lead until it serves reads. Earlier once all nodes have reported. An agent "

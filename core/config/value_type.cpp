@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/value_type.hpp"
 
+#include <arpa/inet.h>
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
+#include "core/base/object_name.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/quantity.hpp"
 #include "core/config/json.hpp"
@@ -64,6 +67,32 @@ Result<std::string> read_host_and_port(const Node& node) {
   return text;
 }
 
+// Reads an IP address and a port. An IPv6 address must be in brackets.
+Result<std::string> read_address_and_port(const Node& node) {
+  const Error bad = invalid("expected an IP address and a port, such as '10.0.0.7:9443' or '[fd00::1]:9443', found " +
+                            describe(node));
+  const std::string text = TRY(scalar_of(node, "an IP address and a port"));
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return bad;
+  const Result<std::uint64_t> port = parse_uint(std::string_view(text).substr(colon + 1));
+  if (!port || *port == 0 || *port > 65535) return bad;
+  std::string host = text.substr(0, colon);
+  const bool bracketed = host.starts_with('[') && host.ends_with(']');
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  std::array<unsigned char, sizeof(in6_addr)> address;
+  return ::inet_pton(bracketed ? AF_INET6 : AF_INET, host.c_str(), address.data()) == 1 ? Result(text) : bad;
+}
+
+// Reads the name of an object of Kubernetes. `rule`: what a name is, in words.
+ValueType<std::string> name_type(std::string_view what, bool (*is_name)(std::string_view), std::string_view rule) {
+  return scalar_type<std::string>(std::string(what), [=](const Node& node) -> Result<std::string> {
+    const std::string name = TRY(scalar_of(node, "the " + std::string(what)));
+    if (!is_name(name))
+      return invalid("expected the " + std::string(what) + " (" + std::string(rule) + "), found " + describe(node));
+    return name;
+  });
+}
+
 Result<std::string> read_sha256(const Node& node) {
   std::string digest = TRY(scalar_of(node, "64 hexadecimal digits"));
   for (char& digit : digest)
@@ -81,9 +110,9 @@ Result<bool> read_boolean(const Node& node) {
   return invalid("expected true or false, found " + describe(node));
 }
 
-// Returns the same type, in which "" means off.
-ValueType<std::string> or_empty(ValueType<std::string> type) {
-  return {type.name + ", or \"\" for off",
+// Returns the same type with "" as another value. `meaning`: of that, in words.
+ValueType<std::string> or_empty(ValueType<std::string> type, std::string_view meaning = " for off") {
+  return {type.name + ", or \"\"" + std::string(meaning),
           [read = type.read](const Node& node, const std::string& path, Report& report) {
             if (node.kind == NodeKind::scalar && node.text.empty()) return std::optional(std::string());
             return read(node, path, report);
@@ -166,15 +195,34 @@ ValueType<std::string> host_and_port_or_empty() {
   return or_empty(scalar_type<std::string>("host:port", read_host_and_port));
 }
 
+ValueType<std::string> address_and_port_or_empty() {
+  return or_empty(scalar_type<std::string>("IP address and port", read_address_and_port), "");
+}
+
 ValueType<std::string> object_name() {
   return scalar_type<std::string>("namespace/name", [](const Node& node) -> Result<std::string> {
-    Result<std::string> text = scalar_of(node, "namespace/name");
-    const std::size_t slash = text ? text->find('/') : 0;
-    const bool is_name = text && slash != std::string::npos && slash != 0 && slash + 1 < text->size() &&
-                         text->find('/', slash + 1) == text->npos;
-    if (text && !is_name) return invalid("expected namespace/name, found " + describe(node));
+    const std::string text = TRY(scalar_of(node, "namespace/name"));
+    const std::string_view all = text;
+    const std::size_t slash = all.find('/');
+    if (slash == all.npos) return invalid("expected namespace/name, found " + describe(node));
+    if (!is_dns_label(all.substr(0, slash)))
+      return invalid("expected namespace/name, with the namespace " + std::string(kDnsLabelRule) + ", found " +
+                     describe(node));
+    if (!is_dns_subdomain(all.substr(slash + 1)))
+      return invalid("expected namespace/name, with the name " + std::string(kDnsSubdomainRule) + ", found " +
+                     describe(node));
     return text;
   });
+}
+
+ValueType<std::string> namespace_or_empty() {
+  return or_empty(name_type("name of a namespace", is_dns_label, kDnsLabelRule), "");
+}
+
+ValueType<std::string> lease_name() { return name_type("name of a Lease", is_dns_subdomain, kDnsSubdomainRule); }
+
+ValueType<std::string> service_name_or_empty() {
+  return or_empty(name_type("name of a Service", is_service_name, kServiceNameRule), " for none");
 }
 
 ValueType<std::string> sha256_or_empty() {

@@ -36,10 +36,14 @@ ValueType<std::string> granted_file();
 ValueType<std::string> granted_cgroup();
 ValueType<std::string> absolute_path();
 ValueType<std::string> absolute_path_or_empty();
-ValueType<std::string> socket_path_or_empty();    // as long as the kernel's sun_path holds
-ValueType<std::string> host_and_port_or_empty();  // "127.0.0.1:9316", "[::1]:9316", ":9316"
-ValueType<std::string> object_name();             // "namespace/name"
-ValueType<std::string> sha256_or_empty();         // in lower case
+ValueType<std::string> socket_path_or_empty();       // as long as the kernel's sun_path holds
+ValueType<std::string> host_and_port_or_empty();     // "127.0.0.1:9316", "[::1]:9316", ":9316"
+ValueType<std::string> address_and_port_or_empty();  // "10.0.0.7:9443", "[fd00::1]:9443"; not a host's name
+ValueType<std::string> object_name();                // "namespace/name"
+ValueType<std::string> namespace_or_empty();
+ValueType<std::string> lease_name();
+ValueType<std::string> service_name_or_empty();
+ValueType<std::string> sha256_or_empty();  // in lower case
 ValueType<bool> boolean();
 ValueType<std::uint64_t> integer(std::uint64_t least, std::uint64_t most);
 ValueType<Duration> duration(Duration least, Duration most);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/parse.hpp"
+#include "core/base/utf8.hpp"
 #include "core/http/tls_library.hpp"
 
 namespace koord::http {
@@ -102,6 +104,45 @@ std::vector<std::string> names_in(const TlsLibrary& tls, X509_NAME* subject, int
   return names;
 }
 
+// Returns the DNS names of the certificate, those that clients compare.
+std::vector<std::string> dns_names_of(const TlsLibrary& tls, X509* certificate) {
+  const std::unique_ptr<GENERAL_NAMES, decltype(&::GENERAL_NAMES_free)> all(
+      static_cast<GENERAL_NAMES*>(tls.X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)),
+      tls.GENERAL_NAMES_free);
+  std::vector<std::string> names;
+  const auto* stack = reinterpret_cast<const OPENSSL_STACK*>(all.get());
+  for (int i = 0; all && i < tls.OPENSSL_sk_num(stack); ++i) {
+    const auto* name = static_cast<const GENERAL_NAME*>(tls.OPENSSL_sk_value(stack, i));
+    if (name->type != GEN_DNS) continue;
+    unsigned char* text = nullptr;
+    const int size = tls.ASN1_STRING_to_UTF8(&text, name->d.dNSName);
+    if (size < 0) continue;
+    names.emplace_back(reinterpret_cast<const char*>(text), static_cast<std::size_t>(size));
+    tls.CRYPTO_free(text, __FILE__, __LINE__);
+  }
+  tls.ERR_clear_error();
+  return names;
+}
+
+// Returns why the certificate in the context is not for this name; empty: it is.
+std::string name_problem_of(const TlsLibrary& tls, SSL_CTX* context, const TlsServerOptions& options) {
+  const std::string& wanted = options.server_name;
+  X509* certificate = tls.SSL_CTX_get0_certificate(context);
+  if (wanted.empty() ||
+      tls.X509_check_host(certificate, wanted.data(), wanted.size(), X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, nullptr) == 1)
+    return {};
+  std::vector<std::string> names = dns_names_of(tls, certificate);
+  constexpr std::size_t kMostNames = 8;
+  if (names.size() > kMostNames) {
+    names.resize(kMostNames);
+    names.emplace_back("…");
+  }
+  std::string found = names.empty() ? "no DNS name" : "the DNS names " + join(names, ", ");
+  replace_control_characters(found);
+  return "'" + options.certificate_file + "': expected a certificate with the DNS name '" + wanted + "', found " +
+         found;
+}
+
 bool has_control_characters(const std::string& text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
@@ -172,10 +213,12 @@ Result<void> TlsServer::load() {
     tls.SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     tls.SSL_CTX_set_cert_verify_callback(context.get(), accept_any_certificate, nullptr);
   }
+  std::string name_problem = name_problem_of(tls, context.get(), options_);
   material_.reset(new Material{std::move(context), std::move(pools)});
   *versions_ = std::move(versions);
   const std::lock_guard lock(mutex_);
   problem_.clear();
+  name_problem_ = std::move(name_problem);
   ++generation_;
   return {};
 }
@@ -205,6 +248,11 @@ Result<void> TlsServer::renew_clients(std::vector<TlsServerOptions::Authorities>
 std::string TlsServer::problem() const {
   const std::lock_guard lock(mutex_);
   return problem_;
+}
+
+std::string TlsServer::name_problem() const {
+  const std::lock_guard lock(mutex_);
+  return name_problem_;
 }
 
 std::uint64_t TlsServer::generation() const {

@@ -54,6 +54,7 @@ struct TlsServerOptions {
   std::string certificate_file, key_file;  // PEM
   std::vector<Authorities> clients = {};
   bool clients_come_later = false;  // certificates are requested also while there are no authorities
+  std::string server_name = {};     // DNS name that the certificate should have; empty: any
 };
 
 class TlsServer {
@@ -75,6 +76,8 @@ class TlsServer {
 
   // [any] The problem with a replaced file, which it names; empty: none.
   std::string problem() const;
+  // [any] Why clients that expect TlsServerOptions::server_name refuse the certificate in use; empty: they accept it.
+  std::string name_problem() const;
   // [any] How often files were taken, from 1.
   std::uint64_t generation() const;
 
@@ -93,7 +96,7 @@ class TlsServer {
   std::unique_ptr<const Material> material_;
   std::chrono::steady_clock::time_point checked_at_{};
   mutable std::mutex mutex_;  // of what follows
-  std::string problem_;
+  std::string problem_, name_problem_;
   std::uint64_t generation_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "core/base/version.hpp"
 #include "core/manager/options.hpp"
 #include "core/manager/program.hpp"
+#include "core/manager/replica_setup.hpp"
 
 namespace {
 
@@ -20,6 +21,8 @@ int configured(const koord::manager::CommandLine& line) {
   const auto gates = koord::manager::controller_gates(config->feature_gates, line.feature_gates);
   if (!gates) return refuse(gates.error());
   if (line.action == koord::manager::CommandLine::Action::check_config) {
+    if (const auto checked = koord::manager::check_setup(*config, koord::manager::Environment::of_process()); !checked)
+      return refuse(checked.error());
     std::cout << "the configuration is valid\n";
     return 0;
   }

@@ -8,6 +8,7 @@
 #include "core/manager/fresh_condition.hpp"
 #include "core/manager/lease_record.hpp"
 #include "core/manager/manager_log.hpp"
+#include "core/manager/replica_setup.hpp"
 
 namespace koord::manager {
 namespace {
@@ -59,9 +60,11 @@ MetricServer::MetricServer(Parts parts, const config::ManagerConfig::Serve& sett
 MetricServer::~MetricServer() = default;
 
 Result<std::unique_ptr<MetricServer>> MetricServer::open(Parts parts, const config::ManagerConfig::Serve& settings) {
-  Result<std::shared_ptr<http::TlsServer>> tls = http::TlsServer::open(
-      {.certificate_file = settings.certificate_file, .key_file = settings.key_file, .clients_come_later = true});
-  if (!tls) return std::move(tls).error().context("serve");
+  Result<std::shared_ptr<http::TlsServer>> tls = http::TlsServer::open({.certificate_file = settings.certificate_file,
+                                                                        .key_file = settings.key_file,
+                                                                        .clients_come_later = true,
+                                                                        .server_name = parts.server_name});
+  if (!tls) return with_file_key(std::move(tls).error(), settings);
   std::unique_ptr<MetricServer> server(new MetricServer(std::move(parts), settings, *std::move(tls)));
   if (Result<void> listening = server->listen(settings.address); !listening)
     return std::move(listening).error().context("serve.address");
@@ -143,6 +146,8 @@ std::vector<std::string> MetricServer::problems() const {
   std::vector<std::string> problems;
   if (const std::string problem = tls_->problem(); !problem.empty())
     problems.push_back("serve: " + problem + "; keeping the last good certificates");
+  if (const std::string problem = tls_->name_problem(); !problem.empty())
+    problems.push_back("serve.certificateFile: " + problem + "; the API server and agents do not trust it");
   if (!access_.problem().empty())
     problems.push_back("serve: " + access_.problem() + "; clients are authenticated as known before, or by token only");
   if (marks_.is_exhausted())

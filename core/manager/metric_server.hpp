@@ -37,8 +37,9 @@ class MetricServer {
     kube::Client& client;
     const kube::ConnectionConfig& api_server;
     std::shared_ptr<const LeaderTime> leader_time;
-    std::function<std::vector<std::string>()> nodes;                // nodes of the cluster; empty: unknown
-    std::function<std::string()> leader;                            // the leader's address
+    std::string server_name;                          // DNS name that the certificate should have; empty: any
+    std::function<std::vector<std::string>()> nodes;  // nodes of the cluster; empty: unknown
+    std::function<std::string()> leader;              // the leader's address
     std::function<void(const aggregated::PlainObject&)> on_report;  // [any]
     bool mirrors = false;                                           // mirror reports to slo.koordinator.sh
   };

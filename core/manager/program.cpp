@@ -6,7 +6,6 @@
 
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 
 #include "core/base/backoff.hpp"
@@ -21,6 +20,7 @@
 #include "core/manager/manager_log.hpp"
 #include "core/manager/metric_server.hpp"
 #include "core/manager/options.hpp"
+#include "core/manager/replica_setup.hpp"
 #include "core/manager/self_metrics.hpp"
 
 namespace koord::manager {
@@ -30,36 +30,16 @@ constexpr Duration kLogPeriod = std::chrono::seconds(5);
 constexpr Duration kReleaseWait = std::chrono::seconds(3);
 constexpr Duration kStopWait = std::chrono::seconds(1);
 
-std::string from_environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "koord-manager";
 }
 
-// Returns the advertised address. `api_port`: the port of the aggregated API; 0: it is not served.
-std::string advertised(const config::ManagerConfig& config, std::uint16_t api_port) {
-  if (!config.advertise.empty()) return config.advertise;
-  const std::string address = from_environment("POD_IP");
-  if (address.empty() || (config.listen.empty() && api_port == 0)) return {};
-  const std::string port =
-      api_port > 0 ? ':' + std::to_string(api_port) : config.listen.substr(config.listen.rfind(':'));
-  return (address.find(':') == std::string::npos ? address : '[' + address + ']') + port;
-}
-
-std::string lease_namespace(const config::ManagerConfig& config) {
-  if (!config.lease.name_space.empty()) return config.lease.name_space;
-  const std::string of_pod = from_environment("POD_NAMESPACE");
-  return of_pod.empty() ? "koordetector" : of_pod;
-}
-
-Leadership::Options leadership_options(const config::ManagerConfig& config, const std::string& address) {
+Leadership::Options leadership_options(const config::ManagerConfig& config, const Environment& environment,
+                                       const std::string& address) {
   Leadership::Options options;
-  options.lease = {lease_namespace(config), config.lease.name};
-  const std::string pod = from_environment("POD_NAME");
+  options.lease = {lease_namespace(config, environment), config.lease.name};
+  const std::string& pod = environment.pod_name;
   options.identity = make_identity(address, pod.empty() ? host_name() : pod, random_seed());
   options.timing = {config.lease.duration, config.lease.renew, config.lease.retry};
   return options;
@@ -176,6 +156,7 @@ struct Program {
         .client = client,
         .api_server = api,
         .leader_time = leader_time,
+        .server_name = server_name(config, environment),
         .nodes = [this] { return controllers.nodes(); },
         .leader = [this] { return leadership ? address_of_identity(leadership->holder()) : std::string(); },
         .on_report = [this](const aggregated::PlainObject& report) { take_report(report); },
@@ -187,19 +168,17 @@ struct Program {
 
   Result<void> publish(const config::ManagerConfig& config, const std::string& address) {
     if (!metric_server || config.serve.service.empty()) return {};
-    if (address.empty()) return invalid("serve.service: expected advertise or $POD_IP, to name this replica");
-    Result<LeaderEndpoint> endpoint = parse_endpoint(address);
-    if (!endpoint) return std::move(endpoint).error().context("serve.service: advertise");
-    endpoint->name_space = lease_namespace(config);
-    endpoint->service = config.serve.service;
-    endpoint->pod = from_environment("POD_NAME");
-    metric_server->publish(*std::move(endpoint));
+    LeaderEndpoint endpoint = TRY(parse_endpoint(address));
+    endpoint.name_space = lease_namespace(config, environment);
+    endpoint.service = config.serve.service;
+    endpoint.pod = environment.pod_name;
+    metric_server->publish(std::move(endpoint));
     return {};
   }
 
   // Starts to take part in the election.
   void elect(const config::ManagerConfig& config, const std::string& address) {
-    Leadership::Options options = leadership_options(config, address);
+    Leadership::Options options = leadership_options(config, environment, address);
     options.time = leader_time;
     if (metric_server) {
       options.reserve = [this](std::uint64_t in_lease) { return metric_server->reserve(in_lease); };
@@ -210,7 +189,8 @@ struct Program {
 
   Result<void> serve(const config::ManagerConfig& config, const kube::ConnectionConfig& api) {
     TRY(serve_metrics(config, api));
-    const std::string own_address = advertised(config, metric_server ? metric_server->port() : std::uint16_t{0});
+    const std::uint16_t api_port = metric_server ? metric_server->port() : std::uint16_t{0};
+    const std::string own_address = TRY(advertised(config, environment, api_port));
     TRY(publish(config, own_address));
     if (!config.listen.empty()) {
       const std::uint16_t port = TRY(server.listen_tcp(config.listen));
@@ -235,6 +215,7 @@ struct Program {
     metric_server->stop(kStopWait, end_loop);
   }
 
+  const Environment environment = Environment::of_process();
   event::Loop loop;
   SystemClock clock;
   event::WorkerPool workers{2};
@@ -261,7 +242,8 @@ int run(const config::ManagerConfig& config, const config::FeatureGates& gates) 
   log::set_up(config.log.level, config.log.format);
   const Result<kube::ConnectionConfig> server = kube::find_config(config.cluster.kubeconfig);
   if (!server) {
-    log::error(manager_log, "{}", server.error().message());
+    const std::string& file = config.cluster.kubeconfig;
+    log::error(manager_log, "{}{}", file.empty() ? "" : "cluster.kubeconfig: ", server.error().message());
     return 1;
   }
   Program program(config, gates, *server);

@@ -374,3 +374,22 @@ TEST_CASE("serve.address without a certificate is refused with its key") {
   CHECK(contains(wrong.output, "serve.certificateFile"));
   CHECK(contains(wrong.output, "serve.keyFile"));
 }
+
+TEST_CASE("--check-config refuses a configuration with which a replica cannot serve") {
+  CertificateFolder certificates;
+  certificates.authority("ca");
+  certificates.issue("ca", "server", "/CN=any", "subjectAltName=DNS:koord-manager.koordetector.svc");
+  const auto check = [&](const std::string& pod_ip, const std::string& service) {
+    return run_to_end({"/usr/bin/env", "POD_IP=" + pod_ip, built("core/manager/koord-manager"), "--check-config",
+                       "--set", "serve.address=:9443", "--set", "serve.certificateFile=" + certificates.pem("server"),
+                       "--set", "serve.keyFile=" + certificates.key("server"), "--set", "serve.service=" + service});
+  };
+  CHECK(check("10.0.0.7", "koord-manager").exit_status == 0);
+  const Finished addressless = check("", "koord-manager");
+  CHECK(addressless.exit_status == 2);
+  CHECK(contains(addressless.output, "advertise: expected an IP address and a port"));
+  const Finished nameless = check("10.0.0.7", "other");
+  CHECK(nameless.exit_status == 2);
+  CHECK(contains(nameless.output, "expected a certificate with the DNS name 'other.koordetector.svc', "
+                                  "found the DNS names koord-manager.koordetector.svc"));
+}

@@ -5,6 +5,7 @@
 usage: chart_test.py TREE KOORDETECTOR KOORD_MANAGER    unittest's output
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -64,6 +65,14 @@ def leaves(values, above=''):
             yield path
 
 
+def certificate_settings(name, folder):
+    """Makes a certificate for a DNS name, and returns the options by which koord-manager takes it."""
+    certificate, key = pathlib.Path(folder, 'tls.crt'), pathlib.Path(folder, 'tls.key')
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', '/CN=koord-manager',
+                    '-addext', f'subjectAltName=DNS:{name}', '-keyout', key, '-out', certificate], check=True, capture_output=True)
+    return ['--set', f'serve.certificateFile={certificate}', '--set', f'serve.keyFile={key}']
+
+
 class Chart(unittest.TestCase):
     maxDiff = None
 
@@ -110,11 +119,14 @@ class Chart(unittest.TestCase):
 
     def test_koord_manager_takes_every_configuration_that_the_chart_makes(self):
         for name in ('manager', 'manager that serves'):
-            config = yaml.safe_load(the('ConfigMap', objects(VARIATIONS[name]), of_manager=True, name='koordetector-manager')['data']['koord-manager.yaml'])
+            made = the('ConfigMap', objects(VARIATIONS[name]), of_manager=True, name='koordetector-manager')
+            config, namespace = yaml.safe_load(made['data']['koord-manager.yaml']), made['metadata']['namespace']
             with tempfile.TemporaryDirectory() as folder:
                 file = pathlib.Path(folder, 'koord-manager.yaml')
                 file.write_text(yaml.safe_dump(config))
-                checked = subprocess.run([koord_manager, '--config', file, '--check-config'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                certificate = certificate_settings(f'{config["serve"]["service"]}.{namespace}.svc', folder) if 'serve' in config else []
+                checked = subprocess.run([koord_manager, '--config', file, *certificate, '--check-config'], stdout=subprocess.PIPE,
+                                         stderr=subprocess.STDOUT, text=True, env={**os.environ, 'POD_IP': '10.0.0.7', 'POD_NAMESPACE': namespace})
             self.assertEqual(checked.returncode, 0, f'{name}: {checked.stdout}')
 
     def test_the_users_configuration_goes_over_that_of_the_chart_key_by_key(self):

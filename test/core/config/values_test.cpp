@@ -82,7 +82,7 @@ TEST_CASE("an object is named with its namespace") {
   CHECK(parse("report: {direct: {lease: ns/koord-manager}}", "f")->report.direct.lease == "ns/koord-manager");
   for (const char* value : {"koord-manager", "/koord-manager", "ns/", "a/b/c", ""}) {
     CAPTURE(value);
-    CHECK(error_of("report.direct.lease", value).starts_with("report.direct.lease: expected namespace/name, found "));
+    CHECK(error_of("report.direct.lease", value).starts_with("report.direct.lease: expected namespace/name"));
   }
 }
 
