@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/result.hpp"
 
-#include <cerrno>
-
 namespace koord {
 
+// The category of the code distinguishes the two kinds of errors: errors of the operating system have the system's
+// category and need its description. The text of all others is complete, and their code is only for decisions.
 std::string Error::message() const {
-  if (!code || code == std::errc::invalid_argument) return text;
-  std::string reason = code.message();
-  if (text.empty()) return reason;
+  if (!code) return text;
+  if (text.empty()) return code.message();
+  if (code.category() != std::system_category()) return text;
+  const std::string reason = code.message();
   return text.ends_with(reason) ? text : text + ": " + reason;
 }
 
@@ -20,10 +21,7 @@ Error&& Error::context(std::string_view what) && {
 Error invalid(std::string text) { return Error{std::make_error_code(std::errc::invalid_argument), std::move(text)}; }
 
 Error system_error(int error, std::string text) {
-  // message() handles EINVAL like the errors of invalid(), and would add no description. So the kernel's "Invalid
-  // argument" is added here.
-  if (error == EINVAL) text += ": " + std::generic_category().message(error);
-  return Error{std::error_code(error, std::generic_category()), std::move(text)};
+  return Error{std::error_code(error, std::system_category()), std::move(text)};
 }
 
 Error not_found(std::string text) {

@@ -91,7 +91,8 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::open(const std::string& folder
   for (std::size_t of : {0u, 1u}) {
     std::error_code failed;
     std::filesystem::create_directories(checkpoints->state_->folders[of], failed);
-    if (failed) return Error{failed, "cannot make the folder '" + checkpoints->state_->folders[of] + "'"};
+    if (failed)
+      return system_error(failed.value(), "cannot make the folder '" + checkpoints->state_->folders[of] + "'");
     const std::vector<std::string> names = TRY(list_directory(checkpoints->state_->folders[of]));
     for (const std::string& name : names)
       if (name.find(".new.") != std::string::npos)

@@ -36,7 +36,7 @@ Result<UniqueFd> bind_socket(const std::string& path) {
 Result<UniqueFd> replace_socket(const std::string& path) {
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
-  if (failed) return Error{failed, "cannot make the folder of '" + path + "'"};
+  if (failed) return system_error(failed.value(), "cannot make the folder of '" + path + "'");
   const std::string fresh = path + ".new";
   UniqueFd socket = TRY(bind_socket(fresh));
   if (std::rename(fresh.c_str(), path.c_str()) != 0) return system_error(errno, "cannot replace '" + path + "'");

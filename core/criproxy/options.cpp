@@ -101,6 +101,8 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
                   .run(),
               given);
     po::notify(given);
+  } catch (const po::too_many_positional_options_error&) {
+    return invalid("found an argument without '--', expected only options; see --help");
   } catch (const po::error& error) {
     return invalid(error.what());
   }

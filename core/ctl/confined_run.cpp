@@ -48,7 +48,7 @@ Result<std::unique_ptr<ConfinedRun>> ConfinedRun::make(const config::Config& con
   if (::geteuid() != 0) return invalid("--confined needs root: only root can start a process of another user");
   std::error_code failed;
   std::string directory = (std::filesystem::temp_directory_path(failed) / "koordctl-run-XXXXXX").string();
-  if (failed) return Error{failed, "directory for temporary files"};
+  if (failed) return system_error(failed.value(), "directory for temporary files");
   if (::mkdtemp(directory.data()) == nullptr || ::chmod(directory.c_str(), kPassable) != 0)
     return system_error(errno, "'" + directory + "'");
   return std::unique_ptr<ConfinedRun>(new ConfinedRun(std::move(directory), config, plugin_id, roots));

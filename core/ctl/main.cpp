@@ -117,6 +117,8 @@ Result<po::variables_map> parse(const Command& command, const std::vector<std::s
     options.add_options()(option.c_str(), po::value<std::string>());
     positional.add(option.c_str(), 1);
   }
+  options.add_options()("unexpected", po::value<std::vector<std::string>>());
+  positional.add("unexpected", -1);
   po::variables_map values;
   try {
     using namespace po::command_line_style;
@@ -124,6 +126,11 @@ Result<po::variables_map> parse(const Command& command, const std::vector<std::s
     po::store(po::command_line_parser(arguments).options(options).positional(positional).style(style).run(), values);
   } catch (const po::error& error) {
     return invalid(error.what());
+  }
+  if (values.count("unexpected")) {
+    const std::string expected = command.arguments.empty() ? "only options" : std::string(command.arguments);
+    return invalid("unexpected argument '" + values["unexpected"].as<std::vector<std::string>>().front() +
+                   "', expected " + expected);
   }
   for (const auto& [word, option] : positional_of(command))
     if (!word.starts_with('[') && !values.count(option) && !values.count("help"))

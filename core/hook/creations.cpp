@@ -187,7 +187,7 @@ Result<void> Creations::write(const CreationRecord& record) const {
   if (folder_.empty() || name.empty()) return {};
   std::error_code failed;
   std::filesystem::create_directories(folder_, failed);
-  if (failed) return Error{failed, "cannot make the folder '" + folder_ + "'"};
+  if (failed) return system_error(failed.value(), "cannot make the folder '" + folder_ + "'");
   return write_file_atomically(folder_ + "/" + name, text_of(record), 0600);
 }
 

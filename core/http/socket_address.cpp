@@ -75,7 +75,7 @@ Result<void> make_parent_directory(const std::string& path) {
   std::filesystem::path parent = std::filesystem::path(path).parent_path();
   std::error_code error;
   if (!parent.empty()) std::filesystem::create_directories(parent, error);
-  if (error) return Error{error, "cannot make the folder '" + parent.string() + "'"};
+  if (error) return system_error(error.value(), "cannot make the folder '" + parent.string() + "'");
   return {};
 }
 

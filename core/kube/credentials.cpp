@@ -35,7 +35,7 @@ Result<std::string> token_in(const std::string& path) {
 
 Credentials::Credentials(const ConnectionConfig& config, const Clock& clock) : config_(config), clock_(clock) {
   if (!config.token_file.empty())
-    token_ = not_found("'" + config.token_file + "'");
+    token_ = not_found("'" + config.token_file + "' has not been read");
   else if (!config.token.empty())
     token_ = checked_token(config.token, "the token");
   refresh_now();

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <limits>
 
+#include "core/base/object_name.hpp"
 #include "core/base/parse.hpp"
 #include "core/json/reader.hpp"
 
@@ -15,9 +16,10 @@ namespace koord::kube {
 
 Result<LeasePlace> parse_lease_place(std::string_view text) {
   const std::size_t slash = text.find('/');
-  const bool is_place = slash != std::string_view::npos && slash != 0 && slash + 1 != text.size() &&
-                        text.find('/', slash + 1) == std::string_view::npos;
-  if (!is_place) return invalid("expected namespace/name, found '" + std::string(text) + "'");
+  const bool is_place = slash != std::string_view::npos && is_dns_label(text.substr(0, slash)) &&
+                        is_dns_subdomain(text.substr(slash + 1));
+  if (!is_place)
+    return invalid("expected NAMESPACE/NAME, such as 'koordetector/koord-manager', found '" + std::string(text) + "'");
   return LeasePlace{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
 }
 

@@ -33,7 +33,11 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& arguments
     using namespace po::command_line_style;
     po::command_line_parser parser(arguments);
     const po::options_description options = describe(line);
-    po::store(parser.options(options).positional({}).style(unix_style & ~allow_guessing).run(), given);
+    const po::parsed_options parsed = parser.options(options).style(unix_style & ~allow_guessing).run();
+    for (const po::option& option : parsed.options)
+      if (option.position_key >= 0)
+        return invalid("unexpected argument '" + option.value.front() + "', expected only options; see --help");
+    po::store(parsed, given);
     po::notify(given);
   } catch (const po::error& error) {
     return invalid(error.what());

@@ -32,7 +32,7 @@ class Writer {
     if (written && !error) return {};
     std::error_code ignored;
     std::filesystem::remove(unfinished, ignored);
-    return (written ? Error{error, {}} : std::move(written).error()).context("'" + path + "'");
+    return (written ? system_error(error.value(), {}) : std::move(written).error()).context("'" + path + "'");
   }
 
  private:

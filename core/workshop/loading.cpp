@@ -50,7 +50,7 @@ Result<std::shared_ptr<const host::LoadedPlugin>> load_checked(const OpenedPlugi
 Result<OpenedPlugin> open_plugin(const std::string& path) {
   std::error_code error;
   std::filesystem::path absolute = std::filesystem::canonical(path, error);
-  if (error) return Error{error, {}}.context("'" + path + "'");
+  if (error) return system_error(error.value(), "'" + path + "'");
   Result<load::Manifest> manifest = load::read_manifest(absolute.string());
   if (!manifest) return std::move(manifest).error().context("'" + path + "'");
   return OpenedPlugin{absolute.string(), *std::move(manifest)};

@@ -146,7 +146,7 @@ Result<void> write_files(const Project& project, const fs::path& folder) {
     const fs::path path = folder / file.path;
     std::error_code failed;
     fs::create_directories(path.parent_path(), failed);
-    if (failed) return Error{failed, "cannot create folder '" + path.parent_path().string() + "'"};
+    if (failed) return system_error(failed.value(), "cannot create folder '" + path.parent_path().string() + "'");
     TRY(write_file_atomically(path, file.content, file.executable ? 0755 : 0644));
   }
   return {};
@@ -198,7 +198,7 @@ Result<void> write_project(const Project& project, const std::string& parent) {
   std::error_code failed;
   if (!fs::create_directory(folder, failed)) {
     if (!failed) return invalid("'" + folder.string() + "' is there already: expected a name that is free");
-    return Error{failed, "cannot create folder '" + folder.string() + "'"};
+    return system_error(failed.value(), "cannot create folder '" + folder.string() + "'");
   }
   Result<void> written = write_files(project, folder);
   if (!written) fs::remove_all(folder, failed);

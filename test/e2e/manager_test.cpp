@@ -132,6 +132,21 @@ TEST_CASE("one of two replicas leads, and the other takes over when the leader i
   CHECK(node.cluster.requests(R"({"verb":"update","kind":"NodeSLO"})").size() <= 2);
 }
 
+TEST_CASE("koordctl manager status names the option with a wrong value, and an argument that it does not take") {
+  const auto run = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {built("core/ctl/koordctl"), "manager", "status"});
+    return run_to_end(arguments);
+  };
+  const Finished lease = run({"--lease", "foo"});
+  CHECK(lease.exit_status == 1);
+  CHECK(contains(lease.output, "--lease: expected NAMESPACE/NAME, such as 'koordetector/koord-manager', found 'foo'"));
+  CHECK(contains(run({"--metrics-port", "0"}).output, "--metrics-port: expected a port, 1 to 65535, found '0'"));
+  CHECK(contains(run({"--kubeconfig", "/nowhere"}).output, "--kubeconfig: cannot open '/nowhere'"));
+  const Finished unexpected = run({"now"});
+  CHECK(unexpected.exit_status == 2);
+  CHECK(contains(unexpected.output, "unexpected argument 'now', expected only options"));
+}
+
 TEST_CASE("a wrong command line or configuration ends with status 2 and a reason") {
   const auto run = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), built("core/manager/koord-manager"));
@@ -145,5 +160,15 @@ TEST_CASE("a wrong command line or configuration ends with status 2 and a reason
   CHECK(contains(run({"--feature-gates", "NodeSlo=true", "--check-config"}).output, "NodeSLO"));
   CHECK(contains(run({"--help"}).output, "Usage: koord-manager"));
   CHECK(contains(run({"--print-config-reference"}).output, "sloConfigMap"));
-  CHECK(run({"--set", "cluster.kubeconfig=/nowhere"}).exit_status == 1);
+  const Finished unreachable = run({"--set", "cluster.kubeconfig=/nowhere"});
+  CHECK(unreachable.exit_status == 1);
+  CHECK(contains(unreachable.output, "cluster.kubeconfig: cannot open '/nowhere': No such file or directory"));
+  CHECK(contains(run({"status"}).output, "unexpected argument 'status', expected only options"));
+  CHECK(contains(run({"--check-config", "--config", "/nowhere.yaml"}).output, "--config: cannot open '/nowhere.yaml'"));
+  CHECK(contains(run({"--check-config", "--set", "lease.renew"}).output, "--set lease.renew"));
+  const Finished outside = run_to_end(
+      {"/usr/bin/env", "-u", "KUBERNETES_SERVICE_HOST", "-u", "KUBECONFIG", built("core/manager/koord-manager")});
+  CHECK(outside.exit_status == 1);
+  CHECK(contains(outside.output, "$KUBERNETES_SERVICE_HOST is not set"));
+  CHECK_FALSE(contains(outside.output, "No such file"));
 }

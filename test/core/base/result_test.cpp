@@ -68,3 +68,23 @@ TEST_CASE("success without a value has no error, and an error stays an error whe
   failed = {};
   CHECK(failed);
 }
+
+TEST_CASE("the description of the system's error follows only an error of the system") {
+  CHECK(system_error(ENOENT, "cannot open 'f'").message() == "cannot open 'f': No such file or directory");
+  CHECK(system_error(EINVAL, "cannot write 'f'").message() == "cannot write 'f': Invalid argument");
+  CHECK(system_error(EACCES, "").message() == "Permission denied");
+  CHECK(system_error(EACCES, "").context("'f'").message() == "'f': Permission denied");
+  CHECK(not_found("$A is not set").message() == "$A is not set");
+  CHECK(Error{std::make_error_code(std::errc::permission_denied), "hostname mismatch"}.message() ==
+        "hostname mismatch");
+  CHECK(invalid("found 'x', expected a number").context("a.b").message() == "a.b: found 'x', expected a number");
+}
+
+TEST_CASE("an error of the system and one of our own have the same condition") {
+  CHECK(system_error(ENOENT, "f").is(std::errc::no_such_file_or_directory));
+  CHECK(system_error(EINVAL, "f").is(std::errc::invalid_argument));
+  CHECK(system_error(EAGAIN, "f").is(std::errc::resource_unavailable_try_again));
+  CHECK(system_error(ENOTSUP, "f").is(std::errc::not_supported));
+  CHECK(not_found("f").is(std::errc::no_such_file_or_directory));
+  CHECK_FALSE(system_error(EACCES, "f").is(std::errc::no_such_file_or_directory));
+}

@@ -17,7 +17,9 @@ TEST_CASE("the command line names the configuration, overrides and gates") {
   CHECK(parse_command_line({"--help"})->action == CommandLine::Action::help);
   CHECK(parse_command_line({"--check-config"})->action == CommandLine::Action::check_config);
   CHECK_FALSE(parse_command_line({"--unknown"}));
-  CHECK_FALSE(parse_command_line({"run"}));
+  CHECK(parse_command_line({"--listen", "a", "run"}).error().message().find("--listen") != std::string::npos);
+  CHECK(parse_command_line({"-c", "/f", "run"}).error().message() ==
+        "unexpected argument 'run', expected only options; see --help");
 }
 
 TEST_CASE("all controllers are on, and a gate switches one off") {

@@ -149,7 +149,7 @@ TEST_CASE("a kubelet that is down for 30 minutes leaves the pods as they were, a
   CHECK(kubelet.hub.current()->versions.pods == version);
   CHECK(kubelet.clock.now() - *kubelet.hub.confirmed(kPods) >= 30min);
   CHECK(*kubelet.hub.confirmed(kPods) == last);
-  CHECK(kubelet.source->status().pods_problem == "/pods: no answer: Connection timed out");
+  CHECK(kubelet.source->status().pods_problem == "/pods: no answer");
 
   kubelet.answers.at("/pods") = answer(200, kTwoPods);
   REQUIRE(kubelet.run_until([&] { return kubelet.pods() == 2; }));
