@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/base/program.hpp"
 #include "core/http/async_client.hpp"
 #include "core/kube/credentials.hpp"
 #include "core/kube/lines.hpp"
@@ -179,7 +180,7 @@ Result<void> Client::State::Job::take(std::string_view piece) {
 http::AsyncRequest Client::State::Job::request(const std::string& token) const {
   http::AsyncRequest request{.method = method_of(call_.verb),
                              .target = state_.config.path_prefix + call_.target,
-                             .headers = {{"User-Agent", "koordetector/" KOORD_VERSION}, {"Accept", "application/json"}},
+                             .headers = {{"User-Agent", user_agent()}, {"Accept", "application/json"}},
                              .body = call_.body,
                              .timeout = call_.timeout,
                              .silence = on_piece_ ? call_.timeout : call_.silence,

@@ -14,6 +14,7 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/path.hpp"
+#include "core/base/program.hpp"
 #include "core/http/client.hpp"
 #include "core/http/location.hpp"
 
@@ -109,7 +110,7 @@ Result<Text> text_of_endpoint(const ScrapeTarget& target, const ScrapeLimits& li
       .what = "'" + location.endpoint + "': '" + location.target + "'", .body = {}, .memory = ByteShare(limits.memory)};
   http::ClientOptions options{
       .timeout = limits.timeout,
-      .headers = {{"Host", location.host}, {"Accept", kAccept}, {"User-Agent", "koordetector"}},
+      .headers = {{"Host", location.host}, {"Accept", kAccept}, {"User-Agent", user_agent()}},
       .max_body = limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody),
       .cancel_fd = limits.stop_fd,
       .on_body = [&text](std::string_view piece) { return append(text.body, piece, text.memory); }};

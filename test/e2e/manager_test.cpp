@@ -147,6 +147,19 @@ TEST_CASE("koordctl manager status names the option with a wrong value, and an a
   CHECK(contains(unexpected.output, "unexpected argument 'now', expected only options"));
 }
 
+TEST_CASE("each program names itself to the API server") {
+  Node node;
+  Manager manager(node.cluster, node.folder, "a");
+  REQUIRE(eventually([&] { return manager.leads(); }));
+  run_to_end({built("core/ctl/koordctl"), "manager", "status", "--kubeconfig", node.cluster.kubeconfig()});
+  const auto agents = [&](const std::string& pattern) {
+    return node.cluster.requests(R"({"user_agent":")" + pattern + R"("})").size();
+  };
+  CHECK(agents("^koord-manager/[0-9.]+$") > 1);
+  CHECK(agents("^koordctl/[0-9.]+$") > 0);
+  CHECK(agents("^koordetector/") == 0);
+}
+
 TEST_CASE("a wrong command line or configuration ends with status 2 and a reason") {
   const auto run = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), built("core/manager/koord-manager"));

@@ -102,7 +102,7 @@ TEST_CASE("an object is asked for with the token of the kubeconfig's file") {
   REQUIRE_MESSAGE(reply, reply.error().message());
   CHECK(reply->status == 200);
   CHECK(contains(reply->body, "test-node"));
-  const auto requests = cluster().requests(R"({"path": "/nodes/test-node", "user_agent": "^koordetector/[0-9.]+$"})");
+  const auto requests = cluster().requests(R"({"path": "/nodes/test-node", "user_agent": "^kube-[a-z-]+/[0-9.]+$"})");
   REQUIRE_FALSE(requests.empty());
   CHECK(requests.back().token > 0);
 }
