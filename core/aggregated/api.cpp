@@ -10,6 +10,7 @@
 #include "core/aggregated/names.hpp"
 #include "core/aggregated/openapi.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/printable.hpp"
 #include "core/http/gzip.hpp"
 #include "core/json/writer.hpp"
 
@@ -155,8 +156,8 @@ std::optional<Failure> Api::limit_to_node(Call& call, const Identity& identity) 
 void Api::note_refusal(const Call& call, const Identity& identity, std::string_view why) {
   ++counters_->other_nodes;
   audit_lines_.write(clock_.now(), aggregated_log, log::Level::warn,
-                     "refused: '" + identity.user + "' may not " + std::string(name_of(call.verb)) + " NodeMetric '" +
-                         call.name + "': " + std::string(why));
+                     "refused: '" + printable(identity.user) + "' may not " + std::string(name_of(call.verb)) +
+                         " NodeMetric '" + printable(call.name) + "': " + std::string(why));
 }
 
 // Returns the version of a list, or the version after which a watch begins.

@@ -6,6 +6,8 @@
 
 #include "core/aggregated/names.hpp"
 #include "core/aggregated/schema.hpp"
+#include "core/base/object_name.hpp"
+#include "core/base/printable.hpp"
 #include "core/json/members.hpp"
 #include "core/json/reader.hpp"
 
@@ -14,9 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMaxNameBytes = 253;
 constexpr std::size_t kMaxAnnotationBytes = 256u << 10;
-constexpr std::size_t kMaxLabelBytes = 63, kMaxKeyBytes = 317;
 
 Outcome<Labels> text_map(const json::value& metadata, std::string_view name) {
   Labels map;
@@ -30,14 +30,25 @@ Outcome<Labels> text_map(const json::value& metadata, std::string_view name) {
   return map;
 }
 
+Cause invalid_text(std::string_view field, std::string_view text, std::string_view rule) {
+  return {std::string(field), "FieldValueInvalid",
+          "Invalid value: \"" + printable(text) + "\": must be " + std::string(rule)};
+}
+
+void check_key(std::string_view field, std::string_view key, std::vector<Cause>& causes) {
+  if (!is_label_key(key)) causes.push_back(invalid_text(field, key, kLabelKeyRule));
+}
+
 void check_maps(const SentObject& sent, std::vector<Cause>& causes) {
   std::size_t bytes = 0;
   for (const auto& [key, value] : sent.annotations) bytes += key.size() + value.size();
   if (bytes > kMaxAnnotationBytes)
     causes.push_back({"metadata.annotations", "FieldValueTooLong", "Too long: may not be more than 262144 bytes"});
-  for (const auto& [key, value] : sent.labels)
-    if (value.size() > kMaxLabelBytes || key.size() > kMaxKeyBytes || key.empty())
-      causes.push_back({"metadata.labels", "FieldValueInvalid", "Invalid value: key or value is too long"});
+  for (const auto& [key, value] : sent.annotations) check_key("metadata.annotations", key, causes);
+  for (const auto& [key, value] : sent.labels) {
+    check_key("metadata.labels", key, causes);
+    if (!is_label_value(value)) causes.push_back(invalid_text("metadata.labels", value, kLabelValueRule));
+  }
 }
 
 // Returns a member of the object as JSON, checked by the schema; "" if it is missing.
@@ -74,17 +85,7 @@ Outcome<std::string> owners_of(const json::value& metadata) {
 
 }  // namespace
 
-bool is_valid_name(std::string_view name) {
-  if (name.empty() || name.size() > kMaxNameBytes) return false;
-  char before = '.';
-  for (const char c : name) {
-    const bool is_word = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    const bool is_allowed = is_word || (c == '-' && before != '.') || (c == '.' && before != '.' && before != '-');
-    if (!is_allowed) return false;
-    before = c;
-  }
-  return before != '.' && before != '-';
-}
+bool is_valid_name(std::string_view name) { return is_dns_subdomain(name); }
 
 Outcome<SentObject> read_sent_object(json::object object) {
   const std::string kind = json_text(object, "kind"), version = json_text(object, "apiVersion");

@@ -9,6 +9,7 @@
 #include "core/base/parse.hpp"
 #include "core/base/utf8.hpp"
 #include "core/ctl/command.hpp"
+#include "core/ctl/json_output.hpp"
 
 namespace koord::ctl {
 namespace {
@@ -175,7 +176,10 @@ int run(const Command& command, const std::vector<std::string>& arguments) {
                         (command.has_wide ? "none of table, wide, json" : "neither table nor json") + hint,
                     2);
 
-  Invocation invocation{*values, socket_of((*values)["socket"].as<std::string>()), *output, std::cout};
+  JsonOutput escaped(std::cout);
+  std::ostream json_out(&escaped);
+  Invocation invocation{*values, socket_of((*values)["socket"].as<std::string>()), *output,
+                        *output == Output::json ? json_out : std::cout};
   if (Result<void> done = command.run(invocation); !done) return complain(done.error().message(), 1);
   return std::cout.flush() ? 0 : 1;
 }

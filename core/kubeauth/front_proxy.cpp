@@ -69,14 +69,6 @@ void add_extra(const http::Request& request, const Texts& prefixes, Identity& us
   }
 }
 
-bool is_of_proxy(const http::Request& request, const FrontProxy& proxy) {
-  if (!request.tls || !request.tls->certificate) return false;
-  const http::TlsPeer::Certificate& certificate = *request.tls->certificate;
-  if (!certificate.is_verified_by(kProxyAuthorities)) return false;
-  return proxy.allowed_names.empty() || std::find(proxy.allowed_names.begin(), proxy.allowed_names.end(),
-                                                  certificate.common_name) != proxy.allowed_names.end();
-}
-
 // Adds system:authenticated, as an API server does for each authenticated user.
 void add_authenticated_group(Identity& user) {
   if (user.user == kAnonymousUser || user.in_group(kAuthenticatedGroup) || user.in_group(kUnauthenticatedGroup)) return;
@@ -109,6 +101,14 @@ std::vector<http::TlsServerOptions::Authorities> authorities_of(const FrontProxy
   if (!proxy.client_ca.empty()) all.push_back({.name = kClientAuthorities, .text = proxy.client_ca});
   if (!proxy.proxy_ca.empty()) all.push_back({.name = kProxyAuthorities, .text = proxy.proxy_ca});
   return all;
+}
+
+bool is_of_proxy(const http::Request& request, const FrontProxy& proxy) {
+  if (!request.tls || !request.tls->certificate) return false;
+  const http::TlsPeer::Certificate& certificate = *request.tls->certificate;
+  if (!certificate.is_verified_by(kProxyAuthorities)) return false;
+  return proxy.allowed_names.empty() || std::find(proxy.allowed_names.begin(), proxy.allowed_names.end(),
+                                                  certificate.common_name) != proxy.allowed_names.end();
 }
 
 std::optional<Identity> front_proxy_user(const http::Request& request, const FrontProxy& proxy) {

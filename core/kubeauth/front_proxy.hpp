@@ -35,6 +35,9 @@ Result<FrontProxy> parse_front_proxy(std::string_view config_map);
 // The authorities of clients, for a TLS server.
 std::vector<http::TlsServerOptions::Authorities> authorities_of(const FrontProxy& proxy);
 
+// Returns whether the client has the front proxy's certificate.
+bool is_of_proxy(const http::Request& request, const FrontProxy& proxy);
+
 // The user that the front proxy names. nullopt: the request does not come from it, or names none.
 std::optional<Identity> front_proxy_user(const http::Request& request, const FrontProxy& proxy);
 

@@ -68,6 +68,11 @@ void append_json_string(Buffer& out, std::string_view text) {
   out.push_back('"');
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
+    if (length == 2 && control_length(text) == 2) {
+      fmt::format_to(std::back_inserter(out), "\\u00{:02x}", static_cast<unsigned char>(text[1]));
+      text.remove_prefix(2);
+      continue;
+    }
     if (length == 1) append_json_ascii(out, text.front());
     if (length == 0) append(out, kReplacement);
     if (length > 1) append(out, text.substr(0, length));

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "core/aggregated/names.hpp"
+#include "core/base/parse.hpp"
+#include "core/base/printable.hpp"
 #include "core/kubeauth/guard.hpp"
 #include "core/manager/manager_log.hpp"
 
@@ -143,9 +145,12 @@ void ApiAccess::note_forged(const http::Request& request) {
   for (const std::string& name : proxy_.user_headers) {
     const auto user = request.header(name);
     if (!user) continue;
+    const bool is_of_proxy = kubeauth::is_of_proxy(request, proxy_);
+    if (trim(*user).empty() && !is_of_proxy) continue;
     audit_lines_.write(parts_.clock.now(), manager_log, log::Level::warn,
-                       "refused: a client without the front proxy's certificate says that it is '" +
-                           std::string(user->substr(0, 100)) + "'");
+                       is_of_proxy ? "refused: the front proxy names no user: header '" + name + "' is empty"
+                                   : "refused: a client without the front proxy's certificate says that it is '" +
+                                         printable(*user) + "'");
     return;
   }
 }

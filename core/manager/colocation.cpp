@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/parse.hpp"
+#include "core/base/printable.hpp"
 #include "core/json/field.hpp"
 #include "core/json/reader.hpp"
 #include "core/json/writer.hpp"
@@ -52,7 +53,7 @@ Result<void> read_policy(const JsonField& field, bool takes_request, Policy& val
   else if (name == "request" && takes_request)
     value = Policy::request;
   else
-    return field.wrong("found '" + name + "', expected " +
+    return field.wrong("found '" + printable(name) + "', expected " +
                        (takes_request ? "usage, request or maxUsageRequest" : "usage or maxUsageRequest"));
   return {};
 }
@@ -79,7 +80,7 @@ Result<void> read_threshold(const JsonField& field, const json::value* number, d
   const std::optional<double> found =
       number && number->is_number() ? std::optional(number->to_number<double>()) : std::nullopt;
   if (!found || !(*found > 0 && *found < 1))
-    return field.wrong("found " + field.json() + ", expected a number between 0 and 1");
+    return field.wrong("found " + printable(field.json()) + ", expected a number between 0 and 1");
   value = *found;
   return {};
 }
@@ -94,7 +95,7 @@ Result<void> read_durations(const JsonField& field, std::vector<std::string>& du
     const std::string text = TRY(item.required_text());
     const Result<Duration> window = parse_duration(text);
     if (!window || *window <= Duration::zero())
-      return item.wrong("found '" + text + "', expected a time such as \"5m\"");
+      return item.wrong("found '" + printable(text) + "', expected a time such as \"5m\"");
     read.push_back(text);
   }
   durations = std::move(read);
@@ -117,7 +118,7 @@ Result<void> read_memory_policy(const JsonField& field, std::string& value) {
       value = name;
       return {};
     }
-  return field.wrong("found '" + name +
+  return field.wrong("found '" + printable(name) +
                      "', expected usageWithoutPageCache, usageWithHotPageCache or usageWithPageCache");
 }
 
@@ -163,7 +164,7 @@ void apply_ratio(const state::StringMap& labels, const std::string& name, std::i
   if (label == labels.end()) return;
   const Result<double> ratio = parse_double(label->second);
   if (!ratio || !(*ratio >= 0 && *ratio * 100 <= kMostPercent))
-    problems.push_back("label " + label->first + ": found '" + label->second +
+    problems.push_back("label " + label->first + ": found '" + printable(label->second) +
                        "', expected a ratio from 0 to 1, ignoring");
   else
     percent = std::llround(*ratio * 100);
@@ -227,6 +228,26 @@ NodeColocation ColocationSettings::of_node(const state::StringMap& labels, const
   apply_ratio(labels, "mid-static-cpu-reserved-ratio", node.settings.cpu.mid_static_percent, node.problems);
   apply_ratio(labels, "mid-static-memory-reserved-ratio", node.settings.memory.mid_static_percent, node.problems);
   return node;
+}
+
+std::vector<std::string> colocation_fields() {
+  std::vector<std::string> names = {"enable",
+                                    "midUnallocatedPercent",
+                                    "metricAggregateDurationSeconds",
+                                    "metricReportIntervalSeconds",
+                                    "metricAggregatePolicy",
+                                    "metricMemoryCollectPolicy",
+                                    "degradeTimeMinutes",
+                                    "updateTimeThresholdSeconds",
+                                    "resourceDiffThreshold"};
+  for (const auto& [lower, upper] : {std::pair{"cpu", "CPU"}, std::pair{"memory", "Memory"}}) {
+    const std::string small = lower, large = upper;
+    for (const std::string& name :
+         {small + "ReclaimThresholdPercent", small + "CalculatePolicy", "mid" + large + "ThresholdPercent",
+          "midStatic" + large + "ReservedPercent", "batch" + large + "ThresholdPercent"})
+      names.push_back(name);
+  }
+  return names;
 }
 
 std::string node_metric_spec(const Colocation& colocation) {

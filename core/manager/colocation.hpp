@@ -66,6 +66,9 @@ class ColocationSettings {
   std::shared_ptr<const Document> document_;  // the last valid one; null: missing. Copies share it.
 };
 
+// Returns the names of all fields of a strategy.
+std::vector<std::string> colocation_fields();
+
 // Returns the spec of a node's NodeMetric as JSON.
 std::string node_metric_spec(const Colocation& colocation);
 

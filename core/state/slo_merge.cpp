@@ -5,8 +5,8 @@
 #include <set>
 
 #include "core/base/parse.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/quantity.hpp"
-#include "core/base/utf8.hpp"
 #include "core/json/members.hpp"
 #include "core/state/document.hpp"
 #include "core/state/slo_inactive.hpp"
@@ -269,10 +269,7 @@ const json::value* find_member(const json::value& object, std::string_view name)
 
 std::string shown(const json::value& value) {
   constexpr std::size_t kMostShown = 64;
-  std::string text = json::serialize(value);
-  if (text.size() <= kMostShown) return text;
-  cut_utf8(text, kMostShown);
-  return text + "…";
+  return printable(json::serialize(value), kMostShown);
 }
 
 std::optional<json::value> default_of(const SloField& field, SloProfile profile) {

@@ -130,6 +130,26 @@ TEST_CASE("fields outside of the schema are dropped, and values of a wrong type 
   CHECK(f.api.counters().invalid == 1);
 }
 
+TEST_CASE("labels and annotations that Kubernetes refuses are refused with 422 and their rule") {
+  ApiFixture f;
+  const auto refused_field = [&](const std::string& metadata) {
+    const auto refused = f.send(Method::post, "", node_metric("a", "{}", "{}", metadata));
+    CHECK(refused.status == 422);
+    const auto answer = json_of(refused.body);
+    const auto& causes = json_list(at(answer, "details"), "causes");
+    REQUIRE(causes.size() == 1);
+    CHECK(text_at(causes[0], "message").find("must be at most 63 of A-Z") != std::string::npos);
+    CHECK(text_at(causes[0], "message").find('\x1b') == std::string::npos);
+    return text_at(causes[0], "field");
+  };
+  CHECK(refused_field(R"("labels":{"pool":"\u001b[31mgold"})") == "metadata.labels");
+  CHECK(refused_field(R"("labels":{"pool":"\u009b"})") == "metadata.labels");
+  CHECK(refused_field(R"("labels":{"pool":"a b"})") == "metadata.labels");
+  CHECK(refused_field(R"("labels":{"po ol":"gold"})") == "metadata.labels");
+  CHECK(refused_field(R"("annotations":{"po\u001bol":"gold"})") == "metadata.annotations");
+  CHECK(f.send(Method::post, "", node_metric("a", "{}", "{}", R"("labels":{"a.b/c":"","d":"E_f.9"})")).status == 201);
+}
+
 TEST_CASE("a merge patch changes metadata and spec, one of the status changes the status") {
   ApiFixture f;
   f.report("a", usage_status(1));

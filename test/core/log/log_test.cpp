@@ -61,8 +61,8 @@ TEST_CASE("a text entry stays one line whatever it holds") {
 
 TEST_CASE("a JSON message escapes quotes, backslashes and control characters") {
   log::Capture capture(log::Level::info, log::Format::json);
-  log::write(test_log, log::Level::info, "\"a\\\n\x01");
-  CHECK(only_line(capture).ends_with(R"("message":"\"a\\\n\u0001"})"));
+  log::write(test_log, log::Level::info, "\"a\\\n\x01\x7f\xc2\x9b");
+  CHECK(only_line(capture).ends_with(R"("message":"\"a\\\n\u0001\u007f\u009b"})"));
 }
 
 TEST_CASE("a JSON message keeps UTF-8 and replaces what is not") {

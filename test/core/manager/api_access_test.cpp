@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "core/kube/connection_config.hpp"
+#include "core/kubeauth/front_proxy.hpp"
+#include "core/log/capture.hpp"
 #include "test/support/certificate_folder.hpp"
 #include "test/support/loop_here.hpp"
 #include "test/support/test_cluster.hpp"
@@ -48,10 +50,10 @@ struct Start {
   SystemClock clock;
 };
 
-// Returns the status of the answer to a request without credentials.
-unsigned status_of(ApiAccess& access) {
+// Returns the status of the answer to a request; by default it has no credentials.
+unsigned status_of(ApiAccess& access, const http::Request& request = {}) {
   unsigned status = 0;
-  access.access().authenticate(http::Request(), [&](const aggregated::Outcome<aggregated::Identity>& outcome) {
+  access.access().authenticate(request, [&](const aggregated::Outcome<aggregated::Identity>& outcome) {
     status = outcome ? 200 : outcome.error().code;
   });
   return status;
@@ -112,4 +114,28 @@ TEST_CASE("a problem with the watch is named while settings of clients are tried
   CHECK_FALSE(access.problem().empty());
   start.cluster.clear_faults();
   CHECK(start.here.until([&] { return access.problem().empty(); }));
+}
+
+TEST_CASE("a request of the front proxy without a user is called that, and an empty header of others is no claim") {
+  Start start;
+  ApiAccess access = start.access();
+  REQUIRE(start.here.until([&] { return access.problem().empty(); }));
+  http::Request request;
+  request.headers = {{"X-Remote-User", " "}};
+  request.tls = std::make_shared<http::TlsPeer>(http::TlsPeer{"TLSv1.3"});
+  log::Capture capture;
+  CHECK(status_of(access, request) == 401);
+  CHECK(capture.lines().empty());
+  request.headers = {{"X-Remote-User", "admin\x1b[m" + std::string(1000, 'x')}};
+  CHECK(status_of(access, request) == 401);
+  REQUIRE(capture.lines().size() == 1);
+  CHECK(has(capture.lines()[0], "a client without the front proxy's certificate says that it is 'admin\\x1b[mxx"));
+  CHECK(capture.lines()[0].size() < 500);
+  request.headers = {{"X-Remote-User", ""}};
+  http::TlsPeer proxy{"TLSv1.3", http::PeerCertificate{"front-proxy-client"}};
+  proxy.certificate->verified_by = {kubeauth::kProxyAuthorities};
+  request.tls = std::make_shared<http::TlsPeer>(std::move(proxy));
+  CHECK(status_of(access, request) == 401);
+  REQUIRE(capture.lines().size() == 2);
+  CHECK(has(capture.lines()[1], "the front proxy names no user: header 'X-Remote-User' is empty"));
 }

@@ -98,3 +98,13 @@ TEST_CASE("a NodeMetric's spec has the node's windows and interval") {
         R"("nodeAggregatePolicy":{"durations":["5m0s","10m0s","30m0s"]},)"
         R"("nodeMemoryCollectPolicy":"usageWithoutPageCache"}})");
 }
+
+TEST_CASE("a text of an annotation is shown bounded and without control characters") {
+  const std::string key = "node.koordinator.sh/colocation-strategy";
+  const NodeColocation node = ColocationSettings().of_node(
+      {}, {{key, R"({"cpuCalculatePolicy": "\u001b[31m)" + std::string(100'000, 'x') + "\"}"}});
+  REQUIRE(node.problems.size() == 1);
+  CHECK(node.problems[0].size() < 500);
+  CHECK(node.problems[0].find("\\x1b[31mxxx") != std::string::npos);
+  CHECK(node.problems[0].find("expected usage or maxUsageRequest") != std::string::npos);
+}
