@@ -20,6 +20,7 @@ constexpr const char* kPodLabel = "app.kubernetes.io/name=koord-manager";
 constexpr std::size_t kMaxReplicas = 16;
 constexpr std::size_t kMaxPodListBytes = 4u << 20;
 constexpr std::size_t kMaxProblemBytes = 300;
+constexpr std::size_t kMaxSettings = 8;
 constexpr const char* kFreshness[] = {"fresh", "stale", "fading", "gone", "unknown"};
 
 std::string first_line_of(std::string_view text) {
@@ -74,9 +75,20 @@ void take_sample(const exposition::Parser& parser, ManagerReplica& replica) {
     replica.problems.push_back(first_line_of(label_in(parser, "kind")) + " is not up to date");
   if (name == "koord_manager_settings_rejected" && count > 0)
     replica.problems.push_back(std::to_string(count) + " settings rejected");
+  if (name == "koord_manager_settings_ignored" && count > 0)
+    replica.problems.push_back(std::to_string(count) + " settings " +
+                               (label_in(parser, "reason") == "unknown" ? "unknown" : "not supported"));
   const std::string freshness = name == "koord_manager_nodes" ? label_in(parser, "freshness") : "";
   const auto known = std::find(std::begin(kFreshness), std::end(kFreshness), freshness);
   if (count > 0 && known != std::end(kFreshness)) replica.nodes[freshness] = count;
+}
+
+// Adds the lines of /readyz about settings, which all replicas have. They name what the metrics only count.
+void name_settings(std::string_view page, ManagerReplica& replica) {
+  constexpr std::string_view kAboutSettings = "ConfigMap ";
+  std::size_t named = 0;
+  while (const auto line = next_field(page, '\n'))
+    if (line->starts_with(kAboutSettings) && named++ < kMaxSettings) replica.problems.push_back(first_line_of(*line));
 }
 
 void ask_replica(const kube::LeasePlace& place, std::uint16_t port, const ClusterGet& get, ManagerReplica& replica) {
@@ -91,6 +103,7 @@ void ask_replica(const kube::LeasePlace& place, std::uint16_t port, const Cluste
     replica.problems.push_back("no metrics: " + first_line_of(read.error().message()));
   const Result<kube::Reply> ready = get(proxy + "/readyz");
   if (ready && !ready->ok()) replica.problems.push_back(first_line_of(ready->body));
+  if (ready && ready->ok() && replica.leads.value_or(false)) name_settings(ready->body, replica);
 }
 
 // Returns why no replica leads by this Lease; empty: a replica leads, or the Lease does not show it.

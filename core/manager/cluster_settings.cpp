@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/manager/cluster_settings.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "core/json/members.hpp"
@@ -24,8 +25,31 @@ void ClusterSettings::take(const kube::KeptObject* config_map) {
     const json::value* found = object ? json_member(*object, "data") : nullptr;
     data = found && !found->is_null() ? json::serialize(*found) : "{}";
   }
+  const std::vector<std::string> lines_before = problems(), rejected_before = rejected();
   problems_ = slo_.take(data);
   take_colocation(data);
+  const Result<json::object> map = data.empty() ? json::object() : read_json_object(data);
+  ignored_ = map ? IgnoredSettings::of(*map) : IgnoredSettings();
+  note_changes(lines_before, rejected_before, data);
+}
+
+void ClusterSettings::note_changes(const std::vector<std::string>& lines_before,
+                                   const std::vector<std::string>& rejected_before, std::string_view data) {
+  changes_.clear();
+  const auto has = [](const std::vector<std::string>& list, const std::string& one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
+  for (std::string& line : problems())
+    if (!has(lines_before, line)) changes_.push_back({true, std::move(line)});
+  const Result<json::object> map = data.empty() ? json::object() : read_json_object(data);
+  const std::vector<std::string> still = rejected();
+  for (const std::string& key : rejected_before) {
+    if (has(still, key) || !map) continue;
+    const json::value* document = map->if_contains(key);
+    const bool is_there = key.empty() || (document && !document->is_null());
+    changes_.push_back({false, "ConfigMap " + config_map_ + ": " + (key.empty() ? "the data" : key) +
+                                   (is_there ? " is valid again" : " is removed, using the defaults")});
+  }
 }
 
 void ClusterSettings::take_colocation(std::string_view data) {
@@ -46,6 +70,7 @@ std::vector<std::string> ClusterSettings::problems() const {
   std::vector<std::string> lines;
   for (const state::SettingsProblem& problem : problems_)
     lines.push_back("ConfigMap " + config_map_ + ": " + text_of(problem));
+  for (const std::string& line : ignored_.lines) lines.push_back("ConfigMap " + config_map_ + ": " + line);
   return lines;
 }
 

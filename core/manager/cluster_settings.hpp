@@ -9,6 +9,7 @@
 #include "core/kube/event_aggregator.hpp"
 #include "core/kube/object_set.hpp"
 #include "core/manager/colocation.hpp"
+#include "core/manager/ignored_settings.hpp"
 #include "core/state/slo_settings.hpp"
 
 namespace koord::manager {
@@ -24,14 +25,25 @@ class ClusterSettings {
   const ColocationSettings& colocation() const { return colocation_; }
   bool has_colocation() const { return has_colocation_; }  // has a colocation document
 
-  std::vector<std::string> problems() const;  // one line each
+  struct Change {
+    bool is_problem = false;
+    std::string text;
+  };
+  // Returns what differs from the ConfigMap before, one line each: for the log.
+  const std::vector<Change>& changes() const { return changes_; }
+
+  // Returns rejected documents and settings without effect, one line each.
+  std::vector<std::string> problems() const;
   std::vector<std::string> rejected() const;  // keys with an invalid document
+  const IgnoredSettings& ignored() const { return ignored_; }
   std::vector<kube::EventInput> events() const;
   // Returns a warning Event about the ConfigMap.
   kube::EventInput event(std::string reason, std::string message) const;
 
  private:
   void take_colocation(std::string_view data);
+  void note_changes(const std::vector<std::string>& lines_before, const std::vector<std::string>& rejected_before,
+                    std::string_view data);
 
   const std::string config_map_;
   std::string uid_;
@@ -40,6 +52,8 @@ class ClusterSettings {
   ColocationSettings colocation_;
   bool has_colocation_ = false;
   std::vector<state::SettingsProblem> problems_;
+  IgnoredSettings ignored_;
+  std::vector<Change> changes_;
 };
 
 }  // namespace koord::manager

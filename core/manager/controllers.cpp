@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "core/base/parse.hpp"
+#include "core/base/printable.hpp"
 #include "core/json/scanner.hpp"
 #include "core/kube/list_watch.hpp"
 #include "core/manager/batch_writer.hpp"
 #include "core/manager/cluster_settings.hpp"
+#include "core/manager/manager_log.hpp"
 #include "core/manager/object_writer.hpp"
 #include "core/state/objects.hpp"
 
@@ -100,8 +102,9 @@ struct Controllers::State {
   Status status() const {
     Status status;
     for (const auto& [kind, watch] : watches_) status.watches.push_back({kind, watch->health()});
-    status.problems = settings_.problems();
+    status.settings_problems = settings_.problems();
     status.rejected = settings_.rejected();
+    status.ignored = settings_.ignored();
     for (const auto& [subject, problem] : problems_)
       if (status.problems.size() < kMostShown) status.problems.push_back(subject + ": " + problem);
     if (slo_writer_ && !slo_writer_->problem().empty()) status.problems.push_back("NodeSLO " + slo_writer_->problem());
@@ -196,6 +199,9 @@ struct Controllers::State {
 
   void take_config_map(const kube::Objects& objects) {
     settings_.take(objects.empty() ? nullptr : objects.begin()->second.get());
+    for (const ClusterSettings::Change& change : settings_.changes())
+      log::write(manager_log, change.is_problem ? log::Level::warn : log::Level::info,
+                 printable(change.text, Controllers::kMostLine));
     if (batch_) batch_->set_colocation(now(), settings_.colocation(), settings_.has_colocation());
     for (const auto& [name, node] : nodes_) want(node);
     record_settings();

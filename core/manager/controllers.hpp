@@ -16,12 +16,15 @@
 #include "core/kube/events.hpp"
 #include "core/kube/reflector.hpp"
 #include "core/manager/batch_nodes.hpp"
+#include "core/manager/ignored_settings.hpp"
 #include "core/manager/per_node_objects.hpp"
 
 namespace koord::manager {
 
 class Controllers {
  public:
+  static constexpr std::size_t kMostLine = 2'048;  // bytes of a problem
+
   struct Parts {
     event::Loop& loop;
     event::WorkerPool& workers;
@@ -57,9 +60,11 @@ class Controllers {
   };
   struct Status {
     std::vector<Watch> watches;
-    std::vector<std::string> problems;     // problems with settings, nodes and writes, one line each
-    std::vector<std::string> rejected;     // keys of the ConfigMap with an invalid document
-    const PerNodeObjects* slos = nullptr;  // null: this controller is off
+    std::vector<std::string> settings_problems;  // with the ConfigMap, one line each; logged when they begin
+    std::vector<std::string> problems;           // with nodes and writes, one line each
+    std::vector<std::string> rejected;           // keys of the ConfigMap with an invalid document
+    IgnoredSettings ignored;                     // in the ConfigMap
+    const PerNodeObjects* slos = nullptr;        // null: this controller is off
     const PerNodeObjects* metrics = nullptr;
     const BatchNodes* batch = nullptr;
   };

@@ -10,6 +10,7 @@
 
 #include "core/base/backoff.hpp"
 #include "core/base/parse.hpp"
+#include "core/base/printable.hpp"
 #include "core/base/problem_tracker.hpp"
 #include "core/base/program.hpp"
 #include "core/base/version.hpp"
@@ -101,7 +102,7 @@ struct Program {
     std::string text = "not known yet:";
     for (const Controllers::Watch& watch : controllers.status().watches)
       if (!watch.health.last_confirmed)
-        text += ' ' + watch.kind + (watch.health.problem.empty() ? "" : " (" + watch.health.problem + ")");
+        text += ' ' + watch.kind + (watch.health.problem.empty() ? "" : " (" + printable(watch.health.problem) + ")");
     return text;
   }
 
@@ -109,16 +110,27 @@ struct Program {
   std::vector<std::string> all_problems(const std::string& first = {}) const {
     std::vector<std::string> all;
     if (!first.empty()) all.push_back(first);
-    for (std::string& problem : controllers.status().problems) all.push_back(std::move(problem));
-    if (metric_server)
-      for (std::string& problem : metric_server->problems()) all.push_back(std::move(problem));
+    Controllers::Status status = controllers.status();
+    for (std::string& problem : status.settings_problems) all.push_back(std::move(problem));
+    add_other_problems(std::move(status.problems), all);
     return all;
   }
 
-  // Logs each problem once, when it begins. Logs the end of a problem only for a watch.
+  // Adds the problems of the controllers and of the server, each as one printable line.
+  void add_other_problems(std::vector<std::string> of_controllers, std::vector<std::string>& all) const {
+    for (std::string& problem : of_controllers) all.push_back(std::move(problem));
+    if (metric_server)
+      for (std::string& problem : metric_server->problems()) all.push_back(std::move(problem));
+    for (std::string& problem : all) problem = printable(problem, Controllers::kMostLine);
+  }
+
+  // Logs each problem once, when it begins. Logs the end of a problem only for a watch. The controllers log problems
+  // with settings themselves.
   void log_problems() {
     const Controllers::Status status = controllers.status();
-    for (const std::string& problem : problems.begun(all_problems())) log::warn(manager_log, "{}", problem);
+    std::vector<std::string> all;
+    add_other_problems(status.problems, all);
+    for (const std::string& problem : problems.begun(all)) log::warn(manager_log, "{}", problem);
     for (const Controllers::Watch& watch : status.watches) log_watch(watch);
     if (lease_problem.update("lease", leadership->problem()) == ProblemTracker::Change::begun)
       log::warn(manager_log, "lease: {}", leadership->problem());

@@ -80,6 +80,10 @@ std::string metrics_text(const LeaderStatus& leader, const Controllers::Status& 
     page.line(label("kind", watch.kind), watch.health.state == kube::Health::State::current ? 1 : 0);
   page.head("settings_rejected", "gauge", "Keys of the ConfigMap that are invalid; the last good settings hold.");
   page.line("", status.rejected.size());
+  page.head("settings_ignored", "gauge",
+            "Settings of the ConfigMap without effect. unsupported: only Koordinator's manager acts on them.");
+  page.line(label("reason", "unknown"), status.ignored.unknown);
+  page.line(label("reason", "unsupported"), status.ignored.unsupported);
   add_objects(page, status);
   add_bounds(page, status, now);
   if (status.batch) {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "core/base/object_name.hpp"
+#include "core/base/printable.hpp"
+#include "core/json/reader.hpp"
 #include "core/state/slo_merge.hpp"
 
 namespace koord::state {
@@ -45,19 +48,45 @@ bool match_labels(const json::value& wanted, const StringMap& labels) {
          });
 }
 
-bool are_texts(const json::value& value) {
-  const json::object* object = value.if_object();
-  return object &&
-         std::all_of(object->begin(), object->end(), [](const auto& member) { return member.value().is_string(); });
+std::string key_problem(std::string_view key) {
+  if (is_label_key(key)) return {};
+  return "found the key '" + printable(key) + "', expected " + std::string(kLabelKeyRule);
 }
 
-bool is_expression(const json::value& expression) {
-  const std::string oper = selector_text(find_member(expression, "operator"));
+std::string value_problem(const json::value& value) {
+  if (!value.is_string()) return "found " + shown(value) + ", expected text";
+  const std::string_view text = text_view(value.get_string());
+  if (is_label_value(text)) return {};
+  return "found " + shown(value) + ", expected " + std::string(kLabelValueRule);
+}
+
+// Returns the first problem with a label and its value.
+std::string labels_problem(const json::value& wanted) {
+  const json::object* labels = wanted.if_object();
+  if (!labels) return "found " + shown(wanted) + ", expected a mapping of texts";
+  for (const auto& [key, value] : *labels) {
+    if (std::string problem = key_problem(key); !problem.empty()) return problem;
+    if (std::string problem = value_problem(value); !problem.empty()) return std::string(key) + ": " + problem;
+  }
+  return {};
+}
+
+std::string expression_problem(const json::value& expression) {
+  const std::string key = selector_text(find_member(expression, "key")),
+                    oper = selector_text(find_member(expression, "operator"));
   const json::value* values = find_member(expression, "values");
   const bool has_values = values && values->is_array() && !values->get_array().empty();
-  if (selector_text(find_member(expression, "key")).empty()) return false;
-  if (oper == "In" || oper == "NotIn") return has_values;
-  return (oper == "Exists" || oper == "DoesNotExist") && !has_values;
+  const bool needs_values = oper == "In" || oper == "NotIn";
+  const bool is_complete =
+      !key.empty() && (needs_values || oper == "Exists" || oper == "DoesNotExist") && has_values == needs_values;
+  if (!is_complete)
+    return "found " + shown(expression) +
+           ", expected a key, an operator of In, NotIn, Exists and DoesNotExist, and values for the first two only";
+  if (std::string problem = key_problem(key); !problem.empty()) return problem;
+  if (needs_values)
+    for (const json::value& value : values->get_array())
+      if (std::string problem = value_problem(value); !problem.empty()) return "values of " + key + ": " + problem;
+  return {};
 }
 
 // Returns the first label that the selector wants; nullopt if it wants none, or none as a text.
@@ -83,15 +112,13 @@ bool selects(const json::value* selector, const StringMap& labels) {
 std::string selector_problem(const json::value* selector) {
   if (!selector) return {};
   if (!selector->is_object()) return "found " + shown(*selector) + ", expected a label selector";
-  const json::value* wanted = find_member(*selector, "matchLabels");
-  if (wanted && !are_texts(*wanted)) return "matchLabels: found " + shown(*wanted) + ", expected a mapping of texts";
+  if (const json::value* wanted = find_member(*selector, "matchLabels"))
+    if (std::string problem = labels_problem(*wanted); !problem.empty()) return "matchLabels: " + problem;
   const json::value* expressions = find_member(*selector, "matchExpressions");
   if (!expressions) return {};
   if (!expressions->is_array()) return "matchExpressions: found " + shown(*expressions) + ", expected a list";
   for (const json::value& expression : expressions->get_array())
-    if (!is_expression(expression))
-      return "matchExpressions: found " + shown(expression) +
-             ", expected a key, an operator of In, NotIn, Exists and DoesNotExist, and values for the first two only";
+    if (std::string problem = expression_problem(expression); !problem.empty()) return "matchExpressions: " + problem;
   return {};
 }
 

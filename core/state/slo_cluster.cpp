@@ -70,6 +70,8 @@ ClusterSection ClusterSlo::section(std::string_view section, const StringMap& no
     found.problem = found.key + " cannot be read: " + text_of(document) + "; the cluster keeps what it read before";
     return found;
   }
+  found.document = document;
+  found.strategy_name = origin->strategy;
   found.strategy = origin->strategy.empty() ? document : find_member(*document, origin->strategy);
   const json::value* entries = find_member(*document, origin->entries);
   found.list = entries;

@@ -19,12 +19,14 @@ namespace koord::state {
 struct ClusterSection {
   std::string key;      // of the ConfigMap, "resource-threshold-config"; empty: it has none for this section
   std::string problem;  // why the settings are unknown; empty: all is well
+  const boost::json::value* document = nullptr;  // the value of the key; null: none that can be read
   const boost::json::value* strategy = nullptr;  // for all nodes; null: none
   const boost::json::value* entry = nullptr;     // the one for this node; null: none
   std::string entry_title;                       // "nodeStrategies[1] 'gpu'"
   std::size_t entries = 0;                       // how many there are
   const boost::json::value* list = nullptr;      // that of the entries; null: none
   std::string list_name;                         // "nodeStrategies"
+  std::string_view strategy_name;                // "clusterStrategy"; empty: the document itself
 };
 
 class ClusterSlo {

@@ -141,9 +141,10 @@ std::string joined(const std::vector<std::string>& reasons) {
 
 // Returns why this document is rejected; empty: it is valid.
 std::string fault_of(const SloField& section, const std::string& key, const std::string& document) {
+  const Result<json::object> readable = read_json_object(document);
+  if (!readable) return readable.error().message();
   const ClusterSlo alone(json::serialize(json::object{{key, document}}));
   const ClusterSection settings = alone.section(section.name, {});
-  if (!settings.problem.empty()) return settings.problem;
   return joined(DocumentCheck(section).run(settings));
 }
 

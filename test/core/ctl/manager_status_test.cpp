@@ -162,3 +162,18 @@ TEST_CASE_FIXTURE(FakeCluster, "texts of a hostile replica do not reach the term
   CHECK_FALSE(has(table(), "\x1b"));
   CHECK(status()->replicas[0].nodes.empty());
 }
+
+TEST_CASE("settings that the leader rejects or ignores are named, those of another replica counted") {
+  FakeCluster cluster;
+  cluster.pods({"koord-manager-a", "koord-manager-b"});
+  const std::string page = "koord_manager_settings_ignored{reason=\"unknown\"} 1\n"
+                           "koord_manager_settings_ignored{reason=\"unsupported\"} 2\n";
+  const std::string line = "ConfigMap ns/slo-controller-config: resource-treshold-config: unknown, ignored";
+  cluster.page("koord-manager-a", "koord_manager_leader 1\n" + page, 200, "ok\nNode a: other\n" + line + "\n");
+  cluster.page("koord-manager-b", "koord_manager_leader 0\n" + page, 200, "ok\n" + line + "\n");
+  const auto status = cluster.status();
+  REQUIRE(status);
+  CHECK(status->replicas[0].problems ==
+        std::vector<std::string>{"1 settings unknown", "2 settings not supported", line});
+  CHECK(status->replicas[1].problems == std::vector<std::string>{"1 settings unknown", "2 settings not supported"});
+}

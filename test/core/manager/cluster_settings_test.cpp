@@ -64,3 +64,49 @@ TEST_CASE("a ConfigMap without data has no settings") {
   CHECK(taken("{}").problems().empty());
   CHECK(taken("7").problems().size() == 1);
 }
+
+TEST_CASE("a rejection is logged although another follows at once, and so is a document that is valid again") {
+  ClusterSettings settings("a/b");
+  const auto changes_with = [&](const std::string& document) {
+    const kube::KeptObject object = config_map(R"({"resource-threshold-config": ")" + document + "\"}");
+    settings.take(&object);
+    std::string lines;
+    for (const ClusterSettings::Change& change : settings.changes())
+      lines += (change.is_problem ? "WARN " : "INFO ") + change.text + "\n";
+    return lines;
+  };
+  CHECK(changes_with("{}").empty());
+  CHECK(changes_with("[]") ==
+        "WARN ConfigMap a/b: resource-threshold-config: expected a mapping, found a list, keeping the last good "
+        "settings\n");
+  CHECK(changes_with("[]").empty());
+  const std::string second = changes_with(R"({\"clusterStrategy\":{\"cpuSuppressThresholdPercent\":130}})");
+  CHECK(second.starts_with("WARN ConfigMap a/b: resource-threshold-config: "));
+  CHECK(second.find("found 130") != std::string::npos);
+  CHECK(changes_with("{}") == "INFO ConfigMap a/b: resource-threshold-config is valid again\n");
+  changes_with("[]");
+  settings.take(nullptr);
+  REQUIRE(settings.changes().size() == 1);
+  CHECK(settings.changes()[0].text == "ConfigMap a/b: resource-threshold-config is removed, using the defaults");
+}
+
+TEST_CASE("settings without effect are problems, and no rejections") {
+  const ClusterSettings settings = taken(R"({"resource-treshold-config": "{}", "cpu-normalization-config": "{}"})");
+  CHECK(settings.rejected().empty());
+  CHECK(settings.events().empty());
+  CHECK(settings.ignored().unknown == 1);
+  CHECK(settings.ignored().unsupported == 1);
+  REQUIRE(settings.problems().size() == 2);
+  CHECK(settings.problems()[0] ==
+        "ConfigMap koordinator-system/slo-controller-config: resource-treshold-config: unknown, ignored, did you mean "
+        "'resource-threshold-config'?");
+  CHECK(settings.changes().size() == 2);
+}
+
+TEST_CASE("a rejection names its key once") {
+  for (const char* data : {R"({"resource-threshold-config": "{"})", R"({"resource-threshold-config": "7"})"}) {
+    const std::string line = taken(data).problems()[0];
+    CHECK(line.find("resource-threshold-config") == line.rfind("resource-threshold-config"));
+    CHECK(line.find("keep") == line.rfind("keep"));
+  }
+}

@@ -137,7 +137,11 @@ TEST_CASE("a selector that cannot be understood rejects the document") {
   for (const char* selector :
        {R"("all")", R"({"matchLabels": {"a": 1}})", R"({"matchExpressions": [{"key": "a", "operator": "Near"}]})",
         R"({"matchExpressions": [{"key": "a", "operator": "In"}]})",
-        R"({"matchExpressions": [{"operator": "Exists"}]})"}) {
+        R"({"matchExpressions": [{"operator": "Exists"}]})", R"({"matchLabels": {"a b": "c"}})",
+        R"({"matchLabels": {"a": "b c"}})", R"({"matchLabels": {"a": "\u001b[1m"}})", R"({"matchLabels": {"/a": "b"}})",
+        R"({"matchExpressions": [{"key": "a b", "operator": "Exists"}]})",
+        R"({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "c d"]}]})",
+        R"({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": [7]}]})"}) {
     CAPTURE(selector);
     SloSettings settings;
     const auto problems =
@@ -184,4 +188,14 @@ TEST_CASE("the first of very many reasons are named and the others counted") {
   REQUIRE(problems.size() == 1);
   CHECK(problems[0].text.size() < 2000);
   CHECK(problems[0].text.find("and 992 more") != std::string::npos);
+}
+
+TEST_CASE("a wrong label of a selector is named with its key and the rule") {
+  SloSettings settings;
+  const auto problems = settings.take(data(
+      {{"cpu-burst-config", R"({"nodeStrategies": [{"nodeSelector": {"matchLabels": {"pool": "gold pool"}}}]})"}}));
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].text ==
+        "nodeStrategies[0].nodeSelector: matchLabels: pool: found \"gold pool\", expected at most 63 of A-Z, a-z, 0-9, "
+        "'-', '_' and '.', a letter or digit at both ends");
 }
