@@ -5,6 +5,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/knob/failures.hpp"
 #include "core/knob/process_texts.hpp"
 #include "core/knob/processes.hpp"
 
@@ -14,8 +15,8 @@ namespace {
 constexpr int kMostRepeats = 4;  // limits the work for a container that forks endlessly
 
 Error refused_call(int error, const std::string& what) {
-  if (error == EINVAL) return system_error(ENOTSUP, "the kernel was built without CONFIG_SCHED_CORE");
-  if (error == ENODEV) return system_error(ENOTSUP, "no simultaneous multithreading, so nothing to keep apart");
+  if (error == EINVAL) return unsupported("the kernel was built without CONFIG_SCHED_CORE");
+  if (error == ENODEV) return unsupported("no simultaneous multithreading, so nothing to keep apart");
   if (error == EPERM || error == EACCES) return system_error(error, what + " (needs CAP_SYS_PTRACE)");
   return system_error(error, what);
 }
@@ -42,7 +43,7 @@ Result<CoreGroups::Cookies> CoreGroups::cookies_in(std::string_view cgroup_dir) 
       cookies.emplace(cookie, thread);
     }
   }
-  if (cookies.empty()) return system_error(ENODEV, "the processes of '" + std::string(cgroup_dir) + "' have ended");
+  if (cookies.empty()) return ended("the processes of '" + std::string(cgroup_dir) + "' have ended");
   return cookies;
 }
 
@@ -74,8 +75,8 @@ Result<void> CoreGroups::write(const KnobTarget& target, const std::string& text
   std::lock_guard lock(mutex_);
   for (const auto& [cookie, thread] : before)
     if (cookie != 0 && name_of(cookie).empty())
-      return system_error(EBUSY, "thread " + std::to_string(thread) +
-                                     " has a core-scheduling cookie of another program, which could not be restored");
+      return busy("thread " + std::to_string(thread) +
+                  " has a core-scheduling cookie of another program, which could not be restored");
   if (name.empty()) {
     TRY(give(target.cgroup_dir, std::nullopt, true));
     return {};
@@ -112,7 +113,7 @@ Result<std::uint64_t> CoreGroups::give(std::string_view cgroup_dir, std::optiona
     if (error != 0)
       shared = refused_call(error, "cannot prepare a core-scheduling cookie");
     else if (is_no_group && cookie != 0)
-      shared = system_error(EBUSY, "the agent itself is in a core-scheduling group, so it cannot clear that of others");
+      shared = busy("the agent itself is in a core-scheduling group, so it cannot clear that of others");
     else
       shared = share(cgroup_dir, cookie);
   });

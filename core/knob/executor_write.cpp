@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/knob/executor.hpp"
+#include "core/knob/failures.hpp"
 #include "core/knob/surroundings.hpp"
 
 namespace koord::knob {
@@ -184,8 +185,7 @@ bool Executor::is_replaced(const Step& step, const KnobFiles::Reading& now) cons
 
 void Executor::verify(Step& step) {
   Result<KnobFiles::Reading> now = read(step);
-  if (now && is_replaced(step, *now))
-    now = system_error(ENODEV, "'" + step.key.cgroup_dir + "' has been replaced since it was read");
+  if (now && is_replaced(step, *now)) now = ended("'" + step.key.cgroup_dir + "' has been replaced since it was read");
   if (!now) return fail(step, now.error());
   step.done.after = spell(*step.knob, now->value);
   auto held = held_.find(step.key);

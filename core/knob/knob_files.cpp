@@ -10,6 +10,7 @@
 #include "core/base/parse.hpp"
 #include "core/cgroup/extraction.hpp"
 #include "core/knob/core_groups.hpp"
+#include "core/knob/failures.hpp"
 #include "core/knob/process_scores.hpp"
 #include "core/knob/resctrl.hpp"
 #include "core/knob/traffic_control.hpp"
@@ -100,11 +101,10 @@ const KnobBackend* KnobFiles::backend_of(const Knob& knob) const {
 Result<Version> KnobFiles::version_of(const Knob& knob) const {
   if (!is_in_cgroup(knob)) return Version::v2;  // the version does not matter
   const std::optional<Version> version = layout_.version(knob.controller);
-  if (!version)
-    return system_error(ENOTSUP, "this node has no " + std::string(name_of(knob.controller)) + " controller");
+  if (!version) return unsupported("this node has no " + std::string(name_of(knob.controller)) + " controller");
   if (!files_of(knob, *version).empty()) return *version;
-  return system_error(ENOTSUP, "cgroup " + std::string(*version == Version::v2 ? "v2" : "v1") + " has no '" +
-                                   std::string(knob.name) + "'");
+  return unsupported("cgroup " + std::string(*version == Version::v2 ? "v2" : "v1") + " has no '" +
+                     std::string(knob.name) + "'");
 }
 
 Result<std::string> KnobFiles::directory_of(const KnobTarget& target) const {
@@ -122,7 +122,7 @@ Result<std::string> KnobFiles::path_of(const KnobTarget& target, std::string_vie
 
 Result<KnobFiles::Reading> KnobFiles::read(const KnobTarget& target) const {
   const Knob& knob = target.knob;
-  if (knob.is_one_shot) return system_error(ENOTSUP, "'" + std::string(knob.name) + "' is done, and has no value");
+  if (knob.is_one_shot) return unsupported("'" + std::string(knob.name) + "' is done, and has no value");
   const KnobBackend* backend = backend_of(knob);
   if (backend == nullptr) return read_cgroup(target);
   Reading reading;
@@ -154,7 +154,7 @@ Result<KnobFiles::Reading> KnobFiles::read_cgroup(const KnobTarget& target) cons
     reading.texts.push_back(has_items(target.knob) ? item_of(target.knob, text, target.item) : std::move(text));
   }
   if (target.knob.form == Form::feature && reading.texts[0].empty())
-    return system_error(ENOTSUP, "this kernel has no scheduler feature '" + std::string(target.item) + "'");
+    return unsupported("this kernel has no scheduler feature '" + std::string(target.item) + "'");
   reading.value = TRY(decode(target.knob, reading.texts, version, target.item));
   reading.cgroup = reading.directory ? inode_of(reading.directory->get()) : inode_of(directory);
   return reading;
@@ -168,8 +168,7 @@ Result<void> KnobFiles::write(const KnobTarget& target, const Texts& texts, cons
 
 Result<void> KnobFiles::replace(const KnobTarget& target, const Texts& texts, const Reading& now) const {
   if (target.knob.place == Place::processes && scores_->inode(target) != now.cgroup)
-    return system_error(
-        ENODEV, "cannot write to '" + std::string(target.cgroup_dir) + "', which has been replaced since it was read");
+    return ended("cannot write to '" + std::string(target.cgroup_dir) + "', which has been replaced since it was read");
   if (!is_in_cgroup(target.knob)) return write(target, texts, now.texts);
   const FileDirectory directory = TRY(directory_for_write(target, now));
   return write_cgroup(target, texts, now.texts, directory);
@@ -184,7 +183,7 @@ Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const KnobTarget
   Result<UniqueFd> opened = open_at(AT_FDCWD, directory.path, O_PATH | O_DIRECTORY);
   if (!opened && !opened.error().is(std::errc::no_such_file_or_directory)) return std::move(opened).error();
   if (!opened || inode_of(opened->get()) != now.cgroup)
-    return system_error(ENODEV, "cannot write to '" + directory.path + "', which has been replaced since it was read");
+    return ended("cannot write to '" + directory.path + "', which has been replaced since it was read");
   directory.fd = std::make_shared<const UniqueFd>(std::move(*opened));
   return directory;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/knob/failures.hpp"
 #include "core/knob/processes.hpp"
 
 namespace koord::knob {
@@ -54,7 +55,7 @@ Result<std::string> ProcessScores::read(const KnobTarget& target) const {
     if (!score && !is_ended(score.error())) return score.error();
     if (score) all.push_back({process->id, *score});
   }
-  if (all.empty()) return system_error(ENODEV, "the processes of '" + std::string(target.cgroup_dir) + "' have ended");
+  if (all.empty()) return ended("the processes of '" + std::string(target.cgroup_dir) + "' have ended");
   return text_of(scores_in(std::move(all)));
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
 #include "core/cgroup/processes.hpp"
+#include "core/knob/failures.hpp"
 
 namespace koord::knob {
 namespace {
@@ -42,10 +43,11 @@ bool is_ended(const Error& error) {
 
 Result<std::vector<std::int32_t>> processes_in(const cgroup::Layout& layout, std::string_view cgroup_dir) {
   std::vector<std::int32_t> pids = TRY(cgroup::processes_below(layout, cgroup_dir));
-  if (pids.empty()) return system_error(ENODEV, "'" + std::string(cgroup_dir) + "' has no process");
+  if (pids.empty()) return ended("'" + std::string(cgroup_dir) + "' has no process");
   if (pids.size() > kMostProcesses)
-    return system_error(E2BIG, "'" + std::string(cgroup_dir) + "' has " + std::to_string(pids.size()) +
-                                   " processes, expected at most " + std::to_string(kMostProcesses));
+    return Error{std::make_error_code(std::errc::argument_list_too_long),
+                 "'" + std::string(cgroup_dir) + "' has " + std::to_string(pids.size()) +
+                     " processes, expected at most " + std::to_string(kMostProcesses)};
   return pids;
 }
 

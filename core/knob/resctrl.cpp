@@ -10,6 +10,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/parse.hpp"
+#include "core/knob/failures.hpp"
 #include "core/knob/fields.hpp"
 
 namespace koord::knob {
@@ -60,7 +61,7 @@ std::string Resctrl::directory(std::string_view group) const {
 Result<void> Resctrl::check_mounted() const {
   struct stat about;
   if (!root_.empty() && ::stat((root_ + "/schemata").c_str(), &about) == 0) return {};
-  return system_error(ENOTSUP, "no resctrl at '" + root_ + "'");
+  return unsupported("no resctrl at '" + root_ + "'");
 }
 
 Result<std::string> Resctrl::read(const KnobTarget& target) const {
@@ -104,7 +105,7 @@ Result<std::string> Resctrl::read_schemata(const Knob& knob, std::string_view gr
     if (word.starts_with(knob.v2_file) && word.substr(knob.v2_file.size()).starts_with(':'))
       return std::string(trim(word.substr(knob.v2_file.size() + 1)));
   }
-  return system_error(ENOTSUP, "resctrl has no line '" + std::string(knob.v2_file) + "' here");
+  return unsupported("resctrl has no line '" + std::string(knob.v2_file) + "' here");
 }
 
 Result<std::vector<std::string>> Resctrl::groups() const {
@@ -138,7 +139,7 @@ void Resctrl::begin_round() const {
 // Returns the threads of the cgroup and of the cgroups inside.
 Result<std::vector<std::string>> Resctrl::threads_of(std::string_view cgroup_dir) const {
   const std::optional<Version> version = layout_.version(Controller::cpu);
-  if (!version) return system_error(ENOTSUP, "this node has no cpu controller");
+  if (!version) return unsupported("this node has no cpu controller");
   const std::string top = layout_.directory(Controller::cpu, cgroup_dir);
   const std::string file = *version == Version::v2 ? "/cgroup.threads" : "/tasks";
   Result<std::string> own = read_file(top + file);

@@ -14,6 +14,7 @@
 #include <functional>
 
 #include "core/base/unique_fd.hpp"
+#include "core/knob/failures.hpp"
 #include "core/knob/traffic_messages.hpp"
 
 namespace koord::knob {
@@ -21,8 +22,6 @@ namespace {
 
 constexpr std::size_t kMostDatagram = 64u << 10;  // the kernel sends at most 32 KiB at once
 constexpr timeval kKernelAnswers{1, 0};           // the longest wait; a working kernel answers at once
-
-Error unsupported(std::string text) { return system_error(ENOTSUP, std::move(text)); }
 
 class RouteSocket {
  public:
@@ -70,7 +69,7 @@ struct Interface {
 Result<Interface> interface_of(const KnobTarget& target) {
   Interface interface { std::string(target.cgroup_dir), 0 };
   interface.index = static_cast<int>(::if_nametoindex(interface.name.c_str()));
-  if (interface.index == 0) return system_error(ENODEV, "the interface '" + interface.name + "' is missing");
+  if (interface.index == 0) return ended("the interface '" + interface.name + "' is missing");
   return interface;
 }
 
