@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/agentd/check_config.hpp"
 
+#include <algorithm>
+
 #include "core/agentd/gates.hpp"
 #include "core/base/file.hpp"
 #include "core/child/child_runner.hpp"
@@ -27,18 +29,22 @@ struct CheckedPlugin {
 };
 
 // Returns the gates of the plugins in these directories, and the plugins. A directory that cannot be listed is a
-// problem of the configuration; a file that is not a plugin is reported in the agent's status.
+// problem of the configuration, one of the agent's own without plugins a warning; a file that is not a plugin is
+// reported in the agent's status.
 void collect_gates(std::string_view key, const std::vector<std::string>& directories, load::Origin origin,
-                   config::FeatureGates& gates, std::vector<CheckedPlugin>& plugins,
-                   std::vector<std::string>& problems) {
+                   config::FeatureGates& gates, std::vector<CheckedPlugin>& plugins, std::vector<std::string>& problems,
+                   std::vector<std::string>& warnings) {
   for (const std::string& directory : directories) {
     Result<std::vector<std::string>> names = list_directory(directory);
     if (!names) {
       problems.push_back(std::string(key) + ": " + names.error().message());
       continue;
     }
+    const auto is_plugin = [](const std::string& name) { return name.ends_with(".so"); };
+    if (origin == load::Origin::host && std::none_of(names->begin(), names->end(), is_plugin))
+      warnings.push_back(load::no_own_plugins_in(directory));
     for (const std::string& name : *names) {
-      if (!name.ends_with(".so")) continue;
+      if (!is_plugin(name)) continue;
       Result<load::Manifest> manifest = load::read_manifest(directory + "/" + name);
       if (!manifest) continue;
       for (config::GateSpec& gate : manifest->gate_specs(origin))
@@ -97,12 +103,12 @@ int check_config(const CommandLine& line, std::ostream& out) {
     return 2;
   }
   config::FeatureGates gates;
-  std::vector<std::string> problems;
+  std::vector<std::string> problems, warnings;
   std::vector<CheckedPlugin> plugins;
-  collect_gates("plugins.ownDirectories", config->plugins.own_directories, load::Origin::host, gates, plugins,
-                problems);
-  collect_gates("plugins.directories", config->plugins.directories, load::Origin::third_party, gates, plugins,
-                problems);
+  collect_gates("plugins.ownDirectories", config->plugins.own_directories, load::Origin::host, gates, plugins, problems,
+                warnings);
+  collect_gates("plugins.directories", config->plugins.directories, load::Origin::third_party, gates, plugins, problems,
+                warnings);
   if (auto keys = load::read_trusted_keys(config->plugins.trusted_keys); !keys)
     problems.push_back(keys.error().message());
   for (std::string& problem : apply_gates(config->feature_gates, line.feature_gates, gates))
@@ -115,8 +121,8 @@ int check_config(const CommandLine& line, std::ostream& out) {
   // package's configuration names plugins that a build may lack.
   std::vector<std::string> ids;
   for (const CheckedPlugin& plugin : plugins) ids.push_back(plugin.manifest.id);
-  for (const std::string& unknown : load::find_unknown_settings(config->plugins, ids))
-    out << "warning: " << unknown << "\n";
+  for (std::string& unknown : load::find_unknown_settings(config->plugins, ids)) warnings.push_back(std::move(unknown));
+  for (const std::string& warning : warnings) out << "warning: " << warning << "\n";
   for (const std::string& problem : problems) out << problem << "\n";
   if (!problems.empty()) return 2;
   out << line.config_path << ": ok\n";

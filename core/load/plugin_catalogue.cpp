@@ -29,16 +29,19 @@ PluginFile read_plugin_file(const std::string& directory, const std::string& nam
   return file;
 }
 
-// Adds the plugins of a directory. `seen`: known paths, because "libx.so" and a link to it are one plugin.
-Result<void> read_directory(const std::string& path, Origin origin, std::set<std::string>& seen,
-                            std::vector<PluginFile>& files) {
+// Adds the plugins of a directory, and returns the number of its files *.so. `seen`: known paths, because "libx.so" and
+// a link to it are one plugin.
+Result<std::size_t> read_directory(const std::string& path, Origin origin, std::set<std::string>& seen,
+                                   std::vector<PluginFile>& files) {
   std::string directory = TRY(check_trusted_directory(path));
+  std::size_t found = 0;
   for (const std::string& name : TRY(list_directory(directory))) {
     if (!name.ends_with(".so")) continue;
+    ++found;
     PluginFile file = read_plugin_file(directory, name, origin);
     if (seen.insert(file.path).second) files.push_back(std::move(file));
   }
-  return {};
+  return found;
 }
 
 void refuse_second_owners(std::vector<PluginFile>& files) {
@@ -58,14 +61,19 @@ Catalogue read_catalogue(const config::PluginsSettings& settings) {
   std::set<std::string> seen;
   auto read_all = [&](const std::vector<std::string>& directories, Origin origin) {
     for (const std::string& directory : directories) {
-      Result<void> read = read_directory(directory, origin, seen, catalogue.files);
+      const Result<std::size_t> read = read_directory(directory, origin, seen, catalogue.files);
       if (!read) catalogue.problems.push_back("plugin directory " + read.error().message());
+      if (read && *read == 0 && origin == Origin::host) catalogue.problems.push_back(no_own_plugins_in(directory));
     }
   };
   read_all(settings.own_directories, Origin::host);
   read_all(settings.directories, Origin::third_party);
   refuse_second_owners(catalogue.files);
   return catalogue;
+}
+
+std::string no_own_plugins_in(const std::string& directory) {
+  return "plugins.ownDirectories: '" + directory + "' has no *.so file, expected the agent's own plugins";
 }
 
 std::string unread_files(const std::vector<PluginFile>& files) {

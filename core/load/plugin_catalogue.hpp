@@ -27,6 +27,10 @@ struct Catalogue {
 // one of the host's own.
 Catalogue read_catalogue(const config::PluginsSettings& settings);
 
+// Returns the problem with a directory of plugins.ownDirectories without a file *.so. A directory of
+// plugins.directories may be empty: third-party plugins come and go.
+std::string no_own_plugins_in(const std::string& directory);
+
 // Returns "; a refused file may have it: 'PATH': …" for each file with an unreadable manifest: its id is unknown.
 // Empty: there is no such file.
 std::string unread_files(const std::vector<PluginFile>& files);

@@ -233,6 +233,20 @@ TEST_CASE("settings of an id that no plugin has are reported at start, at a relo
   CHECK(agent.stop() == 0);
 }
 
+TEST_CASE("a directory of own plugins that has none is named at start and by check-config") {
+  const TemporaryFolder folder;
+  const std::string own = folder / "own";
+  std::filesystem::create_directory(own);
+  AgentProcess agent("", {own});
+  const std::string line = "plugins.ownDirectories: '" + own + "' has no *.so file, expected the agent's own plugins";
+  const Finished checked = run_to_end({built("core/agentd/koordetector"), "check-config", agent.config_path()});
+  CHECK_MESSAGE(contains(checked.output, "warning: " + line), checked.output);
+  CHECK(checked.exit_status == 0);
+  REQUIRE(agent.start());
+  CHECK(contains(agent.log(), line));
+  CHECK(agent.stop() == 0);
+}
+
 TEST_CASE("a second agent with the same metric cache or socket reports it and does not disturb the first") {
   AgentProcess agent("", first_party());
   REQUIRE(agent.start());
