@@ -62,8 +62,8 @@ std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t ma
 
 ReadBaselines read_baselines(std::string_view text, BaselineOf resource) {
   ReadBaselines read;
-  read.problems =
-      read_each(text, read.baselines, [resource](std::string_view line) { return read_baseline(line, resource); });
+  read.problems = read_each(text, read.baselines, read.unread,
+                            [resource](std::string_view line) { return read_baseline(line, resource); });
   return read;
 }
 

@@ -57,6 +57,7 @@ std::vector<SavedBaseline> less_known(const std::vector<SavedBaseline>& offered,
 struct ReadBaselines {
   std::vector<SavedBaseline> baselines;
   std::vector<std::string> problems;  // see read_records()
+  std::string unread;                 // lines with problems, 32 KiB at most
 };
 ReadBaselines read_baselines(std::string_view text, BaselineOf resource = BaselineOf::cpu);
 

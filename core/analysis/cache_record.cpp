@@ -42,7 +42,7 @@ std::string write_cpi(std::vector<SavedCpi> all, std::size_t max_bytes) {
 
 ReadCpi read_cpi(std::string_view text) {
   ReadCpi read;
-  read.problems = read_each(text, read.workloads, read_workload);
+  read.problems = read_each(text, read.workloads, read.unread, read_workload);
   return read;
 }
 

@@ -33,6 +33,7 @@ std::string write_cpi(std::vector<SavedCpi> all, std::size_t max_bytes = kMaxCpi
 struct ReadCpi {
   std::vector<SavedCpi> workloads;
   std::vector<std::string> problems;  // see read_records()
+  std::string unread;                 // lines with problems, 32 KiB at most
 };
 ReadCpi read_cpi(std::string_view text);
 

@@ -56,7 +56,7 @@ std::string write_latencies(std::vector<SavedLatency> all, std::size_t max_bytes
 
 ReadLatencies read_latencies(std::string_view text) {
   ReadLatencies read;
-  read.problems = read_each(text, read.latencies, read_latency);
+  read.problems = read_each(text, read.latencies, read.unread, read_latency);
   return read;
 }
 

@@ -47,6 +47,7 @@ std::string write_latencies(std::vector<SavedLatency> all, std::size_t max_bytes
 struct ReadLatencies {
   std::vector<SavedLatency> latencies;
   std::vector<std::string> problems;  // see read_records()
+  std::string unread;                 // lines with problems, 32 KiB at most
 };
 ReadLatencies read_latencies(std::string_view text);
 

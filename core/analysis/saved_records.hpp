@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/record.hpp"
@@ -40,11 +41,17 @@ inline Result<double> amount_up_to(FieldReader& fields, double largest, const ch
   return amount;
 }
 
-// Reads each record with read_one(). Returns the problems with omitted records.
+inline constexpr std::size_t kMaxUnreadBytes = 32u << 10;
+
+// Reads each record with read_one(). Returns the problems with omitted records, and sets `unread` to their lines, as
+// many as fit into kMaxUnreadBytes.
 template <class Saved, class ReadOne>
-std::vector<std::string> read_each(std::string_view text, std::vector<Saved>& all, ReadOne read_one) {
+std::vector<std::string> read_each(std::string_view text, std::vector<Saved>& all, std::string& unread,
+                                   ReadOne read_one) {
   return read_records(text, [&](std::string_view line) -> Result<void> {
-    all.push_back(TRY(read_one(line)));
+    auto saved = read_one(line);
+    if (!saved && unread.size() + line.size() < kMaxUnreadBytes) unread.append(line) += '\n';
+    all.push_back(TRY(std::move(saved)));
     return {};
   });
 }

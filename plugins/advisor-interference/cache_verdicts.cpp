@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "plugins/advisor-interference/left_out.hpp"
 #include "plugins/advisor-interference/perf_counters.hpp"
 
 namespace koord::interference {
@@ -79,8 +80,8 @@ void CacheVerdicts::restore_once(Time now) {
   const analysis::ReadCpi read = analysis::read_cpi(kv_.get(kKey).value_or(""));
   saved_ = now;
   analysis_.restore(read.workloads, now);
-  for (const std::string& problem : read.problems)
-    host_->log(host_, KOORD_LOG_WARN, plugin::str("kept cycles per instruction: " + problem + "; it is left out"));
+  for (const std::string& problem : left_out(kv_, kKey, read.problems, read.unread))
+    host_->log(host_, KOORD_LOG_WARN, plugin::str("saved baselines: " + problem));
 }
 
 // Does nothing before the stored record was restored, because it would be overwritten.

@@ -146,12 +146,12 @@ class Interference final : public koord::plugin::Advisor {
     const koord::Time now = koord::from_ns(now_ns);
     if (windows_since_refresh_ == 0 && rule_->refresh()) take_rule(now);
     for (const std::string& problem : kept_->restore_once(analysis_, now))
-      log(KOORD_LOG_WARN, "kept baselines: " + problem + "; it is left out");
+      log(KOORD_LOG_WARN, "saved baselines: " + problem);
     if (windows_since_refresh_ == 0)
       for (const std::string& problem : kept_->adopt_offered(analysis_, now))
-        log(KOORD_LOG_WARN, "baselines of the cluster: " + problem + "; it is left out");
+        log(KOORD_LOG_WARN, "baselines of the cluster: " + problem);
     for (const std::string& problem : others_->restore(now, windows_since_refresh_ == 0))
-      log(KOORD_LOG_WARN, "kept baselines of block I/O and memory: " + problem + "; it is left out");
+      log(KOORD_LOG_WARN, "saved baselines: " + problem);
     const double seconds = static_cast<double>(now_ns - std::exchange(last_ns_, now_ns)) / 1e9;
     if (seconds <= 0 || seconds > kLongestWindow) return others_->skip(known_containers(), windows_since_refresh_ == 0);
     std::vector<CpuSubject> subjects =

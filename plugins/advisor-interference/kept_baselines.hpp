@@ -14,6 +14,7 @@
 #include "core/analysis/io_analysis.hpp"
 #include "core/analysis/memory_analysis.hpp"
 #include "koordetector/plugin.hpp"
+#include "plugins/advisor-interference/left_out.hpp"
 
 namespace koord::interference {
 
@@ -30,10 +31,10 @@ struct KeptLevels {
   std::string text_of(const Analysis& analysis, Time now) const {
     return analysis::write_baselines(analysis.save(now), analysis::kMaxBaselineBytes, kResource);
   }
-  std::vector<std::string> restore(Analysis& analysis, std::string_view text, Time now) const {
-    const analysis::ReadBaselines read = analysis::read_baselines(text, kResource);
+  analysis::ReadBaselines restore(Analysis& analysis, std::string_view text, Time now) const {
+    analysis::ReadBaselines read = analysis::read_baselines(text, kResource);
     analysis.restore(read.baselines, now);
-    return read.problems;
+    return read;
   }
   std::vector<std::string> adopt(Analysis& analysis, std::string_view text, Time now) const {
     const analysis::ReadBaselines read = analysis::read_baselines(text, kResource);
@@ -52,12 +53,12 @@ struct KeptLatencies {
     for (analysis::SavedLatency& one : all) one.device_name = device_name(one.device);
     return analysis::write_latencies(std::move(all));
   }
-  // Restores the saved latencies. If a device has a different name now, its latencies are dropped.
-  std::vector<std::string> restore(Analysis& analysis, std::string_view text, Time now) const {
+  // Restores the saved latencies. Latencies of a device that has another name now are dropped.
+  analysis::ReadLatencies restore(Analysis& analysis, std::string_view text, Time now) const {
     analysis::ReadLatencies read = analysis::read_latencies(text);
     std::erase_if(read.latencies, [this](const auto& one) { return device_name(one.device) != one.device_name; });
     analysis.restore(read.latencies, now);
-    return read.problems;
+    return read;
   }
 
   std::function<std::string(std::uint32_t)> device_name;
@@ -75,22 +76,25 @@ class Kept {
   void set_interval(Duration interval) { interval_ = interval; }
 
   // Restores once, in the first window. After a failure the next call tries again. Returns problems with single
-  // workloads.
+  // workloads, as texts for the log.
   std::vector<std::string> restore_once(Analysis& analysis, Time now) {
     if (is_restored_) return {};
     const std::string text = kv_.get(kKey).value_or("");
     is_restored_ = true;
     saved_ = now;
-    return form_.restore(analysis, text, now);
+    const auto read = form_.restore(analysis, text, now);
+    return left_out(kv_, kKey, read.problems, read.unread);
   }
 
   // Adopts the baselines that the cluster offers, for workloads that are new on this node. Call it after
-  // restore_once(). Returns problems with single workloads.
+  // restore_once(). Returns problems with single workloads, as texts for the log.
   std::vector<std::string> adopt_offered(Analysis& analysis, Time now) {
     std::string text = kv_.get(Form::kOffered).value_or("");
     if (!is_restored_ || text == offered_) return {};
     offered_ = std::move(text);
-    return form_.adopt(analysis, offered_, now);
+    std::vector<std::string> problems = form_.adopt(analysis, offered_, now);
+    for (std::string& problem : problems) problem = std::string(Form::kOffered) + ", " + problem + "; it is left out";
+    return problems;
   }
 
   void save_if_due(const Analysis& analysis, Time now) {

@@ -60,6 +60,23 @@ TEST_CASE("baselines are saved at each interval and on request, and restored onc
   CHECK(kept_by_next.restore_once(next, kBegin + 121s).empty());
 }
 
+TEST_CASE("records that cannot be read are named and left out, and their lines stay in the store") {
+  OnHost on;
+  const std::string key = KeptBaselines::kKey;
+  const std::string good = analysis::write_baselines(learnt("shop/cart").save(kBegin + 100s));
+  const std::string newer = "2 00000000 cpu shop/web";
+  plugin::Kv(on.host.abi()).set(key, newer + "\n" + good + good.substr(0, good.size() / 2));
+  CpuAnalysis analysis;
+  const std::vector<std::string> problems = KeptBaselines(on.host.abi(), 1min).restore_once(analysis, kBegin + 100s);
+  REQUIRE(problems.size() == 3);
+  CHECK(problems[0] == "baselines/cpu, line 1: it is not of version 1; it is left out");
+  CHECK(problems[1] == "baselines/cpu, line 3: its checksum is wrong; it is left out");
+  CHECK(problems[2] == "baselines/cpu: lines that are left out stay for a week as baselines/cpu.left-out");
+  CHECK(plugin::Kv(on.host.abi()).get(left_out_key(key)) == newer + "\n" + good.substr(0, good.size() / 2) + "\n");
+  REQUIRE(analysis.save(kBegin + 100s).size() == 1);
+  CHECK(analysis.save(kBegin + 100s)[0].workload == "shop/cart");
+}
+
 TEST_CASE("a stop before the first window does not replace the stored baselines") {
   OnHost on;
   CpuAnalysis before = learnt("shop/cart");
