@@ -11,17 +11,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <random>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "core/base/file.hpp"
 #include "core/base/unique_fd.hpp"
 #include "test/node/real_advisor.hpp"
 #include "test/support/child_process.hpp"
+#include "test/support/disk_workloads.hpp"
 #include "test/support/loop_disk.hpp"
 
 using namespace koord::test;
@@ -30,19 +27,9 @@ using koord::UniqueFd;
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
-constexpr std::uint64_t kMiB = 1u << 20;
+constexpr std::uint64_t kFileSize = 32 * kMiB;
 
 using Process = std::unique_ptr<ChildProcess>;
-
-Process start_in(const RealCgroup& cgroup, const std::function<void()>& body, int threads = 1) {
-  return std::make_unique<ChildProcess>([&cgroup, body, threads] {
-    cgroup.add_process(::getpid());
-    std::vector<std::thread> all;
-    for (int i = 1; i < threads; ++i) all.emplace_back(body);
-    body();
-  });
-}
 
 bool collect(RealAdvisor& advisor, int windows) {
   return collect_until(advisor, [&] { return --windows <= 0; });
@@ -68,21 +55,6 @@ bool names_first(const std::string& verdict, const RealCgroup& culprit) {
 
 std::string sample_path() { return "/var/tmp/koord-test-interference-" + std::to_string(::getpid()); }
 
-// Transfers one block after the other, without the page cache.
-[[noreturn]] void transfer(const std::string& path, int flags, std::size_t block, std::chrono::microseconds pause) {
-  constexpr std::uint64_t kSize = 32 * kMiB;
-  const UniqueFd fd(::open(path.c_str(), flags | O_DIRECT | O_CLOEXEC));
-  void* buffer = std::aligned_alloc(kPage, block);
-  if (!fd || !buffer) ::_exit(1);
-  std::memset(buffer, 1, block);
-  for (std::uint64_t i = 0;; ++i) {
-    const off_t at = static_cast<off_t>(i * 7 * block % kSize);
-    const ssize_t n = flags == O_RDONLY ? ::pread(fd.get(), buffer, block, at) : ::pwrite(fd.get(), buffer, block, at);
-    if (n != static_cast<ssize_t>(block)) ::_exit(1);
-    if (pause.count() > 0) ::usleep(static_cast<useconds_t>(pause.count()));
-  }
-}
-
 // Returns the mean time of 200 reads of one page, in ms, as an ordinary process measures it.
 double read_ms(const std::string& path) {
   constexpr int kReads = 200;
@@ -99,33 +71,12 @@ bool make_disk_file(const std::string& path) {
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0 || major(status.st_dev) == 0) return false;
   const std::string block(kMiB, 'x');
-  for (int i = 0; i < 32; ++i)
+  for (std::uint64_t i = 0; i < kFileSize / kMiB; ++i)
     if (::write(fd.get(), block.data(), block.size()) != static_cast<ssize_t>(block.size())) return false;
   return ::fsync(fd.get()) == 0;
 }
 
 // ---- memory
-
-// Reads pages at random offsets through the page cache.
-[[noreturn]] void read_at_random(const LoopDisk& disk, std::uint64_t bytes, std::chrono::microseconds pause) {
-  const UniqueFd fd(::open(disk.path().c_str(), O_RDONLY | O_CLOEXEC));
-  ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_RANDOM);
-  std::minstd_rand random(1);
-  char page[kPage];
-  while (true) {
-    const off_t at = static_cast<off_t>(random() % (bytes / kPage) * kPage);
-    if (::pread(fd.get(), page, sizeof page, at) != static_cast<ssize_t>(sizeof page)) ::_exit(1);
-    if (pause.count() > 0) ::usleep(static_cast<useconds_t>(pause.count()));
-  }
-}
-
-// Reads a disk from its start to its end repeatedly, through the page cache.
-[[noreturn]] void stream(const LoopDisk& disk, std::uint64_t bytes) {
-  const UniqueFd fd(::open(disk.path().c_str(), O_RDONLY | O_CLOEXEC));
-  std::string block(64 * kPage, ' ');
-  for (std::uint64_t at = 0;; at = (at + block.size()) % bytes)
-    if (::pread(fd.get(), block.data(), block.size(), static_cast<off_t>(at)) <= 0) ::_exit(1);
-}
 
 // Allocates and frees memory repeatedly.
 [[noreturn]] void sawtooth(std::uint64_t bytes) {
@@ -155,7 +106,7 @@ struct MemoryFixture {
   bool works() const { return victim_disk && other_disk; }
   // Starts the victim and waits eight windows, in which it brings its pages into memory.
   void begin(RealAdvisor& advisor) {
-    reading = start_in(victim, [this] { read_at_random(*victim_disk, kVictimSize, 100us); });
+    reading = start_threads_in(victim, [this] { read_at_random(victim_disk->path(), kVictimSize, 100us); });
     REQUIRE(collect(advisor, 8));
   }
 
@@ -187,13 +138,13 @@ TEST_CASE(
   const RealCgroup reader("reader"), writer("writer"), small("small");
   if (is_on_disk) {
     RealAdvisor advisor({&reader, &writer, &small});
-    const Process reading = start_in(reader, [&] { transfer(path, O_RDONLY, kPage, 1000us); });
-    const Process streaming = start_in(small, [&] { transfer(path, O_WRONLY, kPage, 20'000us); });
+    const Process reading = start_threads_in(reader, [&] { transfer(path, kFileSize, O_RDONLY, kPage, 1000us); });
+    const Process streaming = start_threads_in(small, [&] { transfer(path, kFileSize, O_WRONLY, kPage, 20'000us); });
     CHECK(collect(advisor, 16));
     CHECK_FALSE(has_verdict(advisor, reader, "blkio", "interfered"));
     const double alone_ms = read_ms(path);
-    Process writing = start_in(
-        writer, [&] { transfer(path, O_WRONLY, kMiB, 0us); }, 48);
+    Process writing = start_threads_in(
+        writer, [&] { transfer(path, kFileSize, O_WRONLY, kMiB, 0us); }, 48);
     const auto is_reported = [&] { return has_verdict(advisor, reader, "blkio", "interfered"); };
     bool is_found = collect_until(advisor, is_reported, 20s);
     const double beside_ms = read_ms(path), added_ms = beside_ms - alone_ms;
@@ -221,7 +172,7 @@ TEST_CASE("a container at its own memory limit is at fault itself") {
   const RealCgroup limited("limited");
   limited.limit_memory(16 * kMiB);
   RealAdvisor advisor({&limited});
-  const Process reading = start_in(limited, [&] { read_at_random(*disk, kVictimSize, 0us); });
+  const Process reading = start_threads_in(limited, [&] { read_at_random(disk->path(), kVictimSize, 0us); });
   CHECK(collect_until(advisor, [&] { return has_verdict(advisor, limited, "memory", "self-memory-limit"); }));
   MESSAGE(verdict(advisor, limited, "memory"));
 }
@@ -231,11 +182,11 @@ TEST_CASE(
   MemoryFixture fixture;
   if (!fixture.works()) return;
   RealAdvisor advisor({&fixture.victim, &fixture.culprit, &fixture.decoy});
-  const Process holding = start_in(fixture.decoy, [] { hold(40 * kMiB); });
+  const Process holding = start_threads_in(fixture.decoy, [] { hold(40 * kMiB); });
   fixture.begin(advisor);
   CHECK_FALSE(has_verdict(advisor, fixture.victim, "memory", "shared-parent"));
-  const Process streaming = start_in(
-      fixture.culprit, [&] { stream(*fixture.other_disk, kStreamSize); }, 2);
+  const Process streaming = start_threads_in(
+      fixture.culprit, [&] { stream(fixture.other_disk->path(), kStreamSize); }, 2);
   check_shared_parent(fixture, advisor);
 }
 
@@ -244,9 +195,9 @@ TEST_CASE(
   MemoryFixture fixture;
   if (!fixture.works()) return;
   RealAdvisor advisor({&fixture.victim, &fixture.culprit, &fixture.decoy});
-  const Process holding = start_in(fixture.decoy, [] { hold(10 * kMiB); });
+  const Process holding = start_threads_in(fixture.decoy, [] { hold(10 * kMiB); });
   fixture.begin(advisor);
-  const Process growing = start_in(fixture.culprit, [] { sawtooth(72 * kMiB); });
+  const Process growing = start_threads_in(fixture.culprit, [] { sawtooth(72 * kMiB); });
   check_shared_parent(fixture, advisor);
 }
 
@@ -257,10 +208,10 @@ TEST_CASE("a neighbour that streams within a small limit of its own is not at fa
   const auto decoy_disk = LoopDisk::attach(kStreamSize);
   if (!decoy_disk) return;
   RealAdvisor advisor({&fixture.victim, &fixture.culprit, &fixture.decoy});
-  const Process decoying = start_in(fixture.decoy, [&] { stream(*decoy_disk, kStreamSize); });
+  const Process decoying = start_threads_in(fixture.decoy, [&] { stream(decoy_disk->path(), kStreamSize); });
   fixture.begin(advisor);
-  const Process growing = start_in(
-      fixture.culprit, [&] { stream(*fixture.other_disk, kStreamSize); }, 2);
+  const Process growing = start_threads_in(
+      fixture.culprit, [&] { stream(fixture.other_disk->path(), kStreamSize); }, 2);
   check_shared_parent(fixture, advisor);
 }
 
