@@ -24,6 +24,7 @@
 #include "core/base/unique_fd.hpp"
 #include "plugins/advisor-interference/cpu_blame.hpp"
 #include "plugins/advisor-sched-latency/sched_latency_probe.hpp"
+#include "test/bench/program_time.hpp"
 #include "test/bench/undisturbed.hpp"
 #include "test/support/child_process.hpp"
 #include "test/support/real_cgroup.hpp"
@@ -38,6 +39,8 @@ namespace {
 using koord::UniqueFd;
 using koord::bench::gate;
 using koord::bench::pipe_us_per_op;
+using koord::bench::ProgramTime;
+using koord::bench::time_of_newest;
 using CgroupTotal = koord::latency::CgroupTotal<koord::sched_latency::Waits>;
 using koord::interference::CpuBlame;
 using koord::latency::CgroupTree;
@@ -165,27 +168,13 @@ bool switch_between_two_cgroups(unsigned ops = 30'000) {
   return ended;
 }
 
-// Returns the kernel's information about the newest program of this name.
-bpf_prog_info newest(const std::string& name) {
-  bpf_prog_info found{};
-  for (__u32 id = 0; bpf_prog_get_next_id(id, &id) == 0;) {
-    const UniqueFd program(bpf_prog_get_fd_by_id(id));
-    bpf_prog_info info{};
-    __u32 size = sizeof info;
-    if (program && bpf_obj_get_info_by_fd(program.get(), &info, &size) == 0 && name == info.name) found = info;
-  }
-  return found;
-}
-
 // Returns the program's time per switch as the kernel measures it. The measurement itself takes about 50 ns.
 double ns_per_run(const std::string& name, const std::function<bool()>& switches) {
   const UniqueFd counting(bpf_enable_stats(BPF_STATS_RUN_TIME));
-  const bpf_prog_info before = newest(name);
+  const ProgramTime before = time_of_newest(name);
   const bool ended = counting && switches();
-  const bpf_prog_info after = newest(name);
-  if (!ended || after.run_cnt <= before.run_cnt) return NAN;
-  return static_cast<double>(after.run_time_ns - before.run_time_ns) /
-         static_cast<double>(after.run_cnt - before.run_cnt);
+  const ProgramTime after = time_of_newest(name);
+  return ended && after.runs > before.runs ? (after - before).ns_per_run() : NAN;
 }
 
 double share(const Histogram& histogram, std::size_t bucket) {
