@@ -57,7 +57,7 @@ struct blame_lengths {
 #define BLAME_EPOCH_NS 1000000
 #define BLAME_LONG_EPOCHS 64
 #define BLAME_LONG_EPOCH_NS 16000000
-#define BLAME_EPOCH_SLOTS 4
+#define BLAME_EPOCH_SLOTS 8
 
 struct blame_segment {
   __u64 begin_ns;
@@ -66,8 +66,8 @@ struct blame_segment {
 
 struct blame_epoch {
   __u64 begin_ns;
-  __u64 slots[BLAME_EPOCH_SLOTS];
   __u64 ns[BLAME_EPOCH_SLOTS];
+  __u16 slots[BLAME_EPOCH_SLOTS];
 };
 
 struct blame_cpu {

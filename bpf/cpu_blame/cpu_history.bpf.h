@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cgroups that ran on a CPU. The last turns are exact segments. Older turns are times of up to four cgroups in each
- * epoch, and still older turns in each long epoch. */
+/* The cgroups that ran on a CPU. The last turns are exact segments. Older ones are times of up to eight cgroups in each
+ * epoch, and still older ones in each long epoch. */
 #pragma once
 
 #include "cpu_blame.h"
@@ -10,15 +10,27 @@ static __always_inline void begin_epoch(struct blame_epoch* epoch, __u64 begin_n
   for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) epoch->ns[i] = 0;
 }
 
-/* Adds a time to an epoch. A fifth cgroup has no place, so its time will be unknown. */
+/* Adds a time to an epoch. If all places are taken, the cgroup replaces the one with the least time if that is less
+ * than the new time. Time that loses its place, or gets none, will be unknown. So the cgroups with the most time stay
+ * known, and none is charged with the time of another. */
 static __always_inline void add_to_epoch(struct blame_epoch* epoch, __u64 slot, __u64 ns) {
   if (!ns) return;
+  int least = 0;
+  __u64 least_ns = epoch->ns[0];
   for (int i = 0; i < BLAME_EPOCH_SLOTS; ++i) {
-    if (epoch->ns[i] && epoch->slots[i] != slot) continue;
-    epoch->slots[i] = slot;
-    epoch->ns[i] += ns;
-    return;
+    if (!epoch->ns[i] || epoch->slots[i] == slot) {
+      epoch->slots[i] = slot;
+      epoch->ns[i] += ns;
+      return;
+    }
+    if (epoch->ns[i] < least_ns) {
+      least = i;
+      least_ns = epoch->ns[i];
+    }
   }
+  if (ns <= least_ns) return;
+  epoch->slots[least & (BLAME_EPOCH_SLOTS - 1)] = slot;
+  epoch->ns[least & (BLAME_EPOCH_SLOTS - 1)] = ns;
 }
 
 /* Adds the oldest epoch to a long epoch. */

@@ -71,6 +71,8 @@ __noinline __u64 blame_epoch(__u32 number, __u32 age, __u32 victim, __u64 from_n
   /* In µs, because the product of two times must be less than 2^64. */
   __u64 length_us = (to_ns - epoch->begin_ns) / 1000 + 1, part_us = (to_ns - begin) / 1000;
   __u64 rest = to_ns - begin;
+  /* Unrolled: Linux 6.1 refuses a loop that begins right after a call. */
+#pragma unroll
   for (__u32 i = 0; i < BLAME_EPOCH_SLOTS; ++i) {
     __u64 ns = epoch->ns[i];
     if (begin != epoch->begin_ns) ns = ns / 1000 * part_us / length_us * 1000;

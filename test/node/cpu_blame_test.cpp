@@ -17,6 +17,7 @@
 #include "core/base/parse.hpp"
 #include "plugins/advisor-interference/cpu_blame.hpp"
 #include "test/support/child_process.hpp"
+#include "test/support/cpu_workloads.hpp"
 #include "test/support/must.hpp"
 #include "test/support/real_cgroup.hpp"
 
@@ -32,6 +33,7 @@ using koord::test::ChildProcess;
 using koord::test::eventually;
 using koord::test::must;
 using koord::test::RealCgroup;
+using koord::test::set_weight;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
@@ -54,14 +56,6 @@ int first_cpu() {
 
 [[noreturn]] void spin() {
   while (true) asm volatile("");
-}
-
-// Sets the weight. The kernel's default is 100.
-void set_weight(const RealCgroup& cgroup, int weight) {
-  const std::string directory = real_tree().path(cgroup.dir());
-  const bool is_v2 = real_tree().hierarchy_id() == 0;
-  must(koord::write_value(directory + (is_v2 ? "/cpu.weight" : "/cpu.shares"),
-                          std::to_string(is_v2 ? weight : weight * 1024 / 100)));
 }
 
 // A parent cgroup that is preferred to everything else during this test.
@@ -259,6 +253,32 @@ TEST_CASE("two containers that alternate thousands of times in one wait are both
                            << 100 * observed.unexplained(victim) << " %");
   CHECK(observed.unexplained(victim) <= 0.03);
   CHECK(known >= 0.9 * double(observed.all(victim)));
+}
+
+TEST_CASE("each of forty containers that take turns of 0.2 ms is blamed by those that wait for it") {
+  const Parent parent;
+  std::vector<std::unique_ptr<Workload>> crowd;
+  Observed observed;
+  const int cpu = first_cpu();
+  for (int i = 0; i < 40; ++i) {
+    crowd.push_back(std::make_unique<Workload>(parent, "turn" + std::to_string(i)));
+    crowd.back()->start([cpu] {
+      ::prctl(PR_SET_TIMERSLACK, 1);
+      run_on(cpu);
+      while (true) {
+        koord::test::work(200 * koord::test::kMicrosecond);
+        ::usleep(20);
+      }
+    });
+  }
+  observed.until_waited(*crowd.front(), 3 * kSecond);
+  std::uint64_t all = 0, unknown = 0;
+  for (const auto& each : crowd) {
+    all += observed.all(*each);
+    unknown += observed.by(*each, Occupant::unknown);
+  }
+  MESSAGE("unknown " << 100 * double(unknown) / double(all) << " %");
+  CHECK(double(unknown) <= 0.03 * double(all));  // 10 % if an epoch has only four places
 }
 
 TEST_CASE("threads that are moved between CPUs leave little unexplained") {
