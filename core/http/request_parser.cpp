@@ -15,6 +15,11 @@ namespace wire = boost::beast::http;
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
+// Returns the bytes that the text has allocated. A short text is part of its object.
+std::size_t allocated(const std::string& text) {
+  return text.capacity() > std::string().capacity() ? text.capacity() : 0;
+}
+
 }  // namespace
 
 struct RequestParser::State {
@@ -54,7 +59,7 @@ std::size_t RequestParser::held_bytes() const {
   const auto& parser = state_->parser;
   if (!parser) return state_->bytes.size();
   return state_->bytes.size() + (parser->is_header_done() ? 2 : 1) * state_->header_bytes +
-         parser->get().body().capacity();
+         allocated(parser->get().body());
 }
 
 // Prepares for the next request. An idle connection frees the memory of its last request, because thousands of agents
