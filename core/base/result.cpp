@@ -3,12 +3,13 @@
 
 namespace koord {
 
-// The category of the code distinguishes the two kinds of errors: errors of the operating system have the system's
-// category and need its description. The text of all others is complete, and their code is only for decisions.
+// The category of the code distinguishes the two kinds of errors. An error of the operating system, or of a library
+// with its own category, needs the description of its code. The text of an error with the generic category is complete,
+// and its code is only for decisions.
 std::string Error::message() const {
   if (!code) return text;
   if (text.empty()) return code.message();
-  if (code.category() != std::system_category()) return text;
+  if (code.category() == std::generic_category()) return text;
   const std::string reason = code.message();
   return text.ends_with(reason) ? text : text + ": " + reason;
 }

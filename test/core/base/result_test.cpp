@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -69,11 +70,12 @@ TEST_CASE("success without a value has no error, and an error stays an error whe
   CHECK(failed);
 }
 
-TEST_CASE("the description of the system's error follows only an error of the system") {
+TEST_CASE("the description of a code follows an error of the system or of a library, but no error of our own") {
   CHECK(system_error(ENOENT, "cannot open 'f'").message() == "cannot open 'f': No such file or directory");
   CHECK(system_error(EINVAL, "cannot write 'f'").message() == "cannot write 'f': Invalid argument");
   CHECK(system_error(EACCES, "").message() == "Permission denied");
   CHECK(system_error(EACCES, "").context("'f'").message() == "'f': Permission denied");
+  CHECK(Error{std::make_error_code(std::future_errc::no_state), "f"}.message() == "f: No associated state");
   CHECK(not_found("$A is not set").message() == "$A is not set");
   CHECK(Error{std::make_error_code(std::errc::permission_denied), "hostname mismatch"}.message() ==
         "hostname mismatch");
