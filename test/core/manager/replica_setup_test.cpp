@@ -116,7 +116,7 @@ TEST_CASE("an unusable certificate is refused with its key, its file and what is
   CHECK(contains(no_key, all.path("missing.key")));
   const std::string no_certificate = problem_of(serve_with(all.key("server"), all.key("other")));
   CHECK(contains(no_certificate, "serve.certificateFile: "));
-  CHECK(contains(no_certificate, "expected our certificate in PEM"));
+  CHECK(contains(no_certificate, "expected this program's own certificate in PEM"));
   const std::string foreign_key = problem_of(serve_with(all.pem("server"), all.key("other")));
   CHECK(contains(foreign_key, "serve.keyFile: "));
   CHECK(contains(foreign_key, "expected the key of our certificate"));
