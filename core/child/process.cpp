@@ -77,7 +77,8 @@ Result<std::unique_ptr<Process>> Process::start(const std::string& program, cons
 Process::~Process() {
   if (pid_ <= 0 || wait(Duration::zero())) return;
   signal(SIGKILL);
-  wait(kDeathPatience);
+  // A process ends late while its cgroup may not run, or the kernel works on its behalf.
+  if (!wait(kDeathPatience)) reap_later(pid_, std::move(pidfd_));
 }
 
 void Process::signal(int number) const { ::syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Process: one koord-plugin-host with a plugin in it, and what leads to it. Ended by SIGKILL at the latest with the
-// object; one that cannot be killed is left behind, never waited for without end. [any thread] except for the channels.
+// Process: one koord-plugin-host with a plugin in it, and what leads to it. Killed by SIGKILL at the latest with the
+// object, which waits only a short time for its end. If the process ends later, the spawner reaps it. [any thread]
+// except for the channels.
 #pragma once
 
 #include <sys/types.h>

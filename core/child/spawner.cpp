@@ -1,17 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/child/spawner.hpp"
 
+#include <poll.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace koord::child {
 namespace {
+
+constexpr std::chrono::seconds kReapPeriod{1};
+
+struct DyingChild {
+  // Returns whether it has ended and is reaped.
+  bool reap() const {
+    pollfd end{pidfd.get(), POLLIN, 0};
+    if (::poll(&end, 1, 0) <= 0) return false;
+    ::kill(-pid, SIGKILL);  // kills its children; the process group's number is not reused before waitpid()
+    return ::waitpid(pid, nullptr, WNOHANG) != 0;
+  }
+
+  pid_t pid;
+  UniqueFd pidfd;
+};
 
 class Spawner {
  public:
@@ -36,12 +56,29 @@ class Spawner {
     return result;
   }
 
+  void add(DyingChild child) {
+    std::lock_guard lock(mutex_);
+    dying_.push_back(std::move(child));
+    changed_.notify_all();
+  }
+
  private:
+  // Waits for work. Meanwhile reaps the children that have ended.
+  void await_work(std::unique_lock<std::mutex>& lock) {
+    while (work_ == nullptr) {
+      if (dying_.empty())
+        changed_.wait(lock);
+      else
+        changed_.wait_for(lock, kReapPeriod);
+      std::erase_if(dying_, [](const DyingChild& child) { return child.reap(); });
+    }
+  }
+
   [[noreturn]] void serve() {
     ::pthread_setname_np(::pthread_self(), "spawner");
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [this] { return work_ != nullptr; });
+      await_work(lock);
       const std::function<int()>& work = *work_;
       lock.unlock();
       const int result = work();
@@ -56,13 +93,18 @@ class Spawner {
   std::condition_variable changed_;
   const std::function<int()>* work_ = nullptr;
   std::optional<int> result_;
+  std::vector<DyingChild> dying_;
 };
+
+Spawner& the_spawner() {
+  static auto& spawner = *new Spawner;  // never destroyed: its thread runs until the process ends
+  return spawner;
+}
 
 }  // namespace
 
-int run_on_spawner(const std::function<int()>& work) {
-  static auto& spawner = *new Spawner;  // never destroyed: its thread runs until the process ends
-  return spawner.run(work);
-}
+int run_on_spawner(const std::function<int()>& work) { return the_spawner().run(work); }
+
+void reap_later(pid_t pid, UniqueFd pidfd) { the_spawner().add({pid, std::move(pidfd)}); }
 
 }  // namespace koord::child
