@@ -55,6 +55,49 @@ class Server:
             yield str(i).encode()
 
 
+class BusyRuntime:
+    """Accepts connections at `path`. A second after the first bytes of one, it begins to pass bytes to and from `runtime`."""
+
+    def __init__(self, path, runtime):
+        self.runtime, self.ended = str(runtime), threading.Event()
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while not self.ended.is_set():
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client, ), daemon=True).start()
+
+    def serve(self, client):
+        with client, socket.socket(socket.AF_UNIX) as server:
+            first = client.recv(1 << 16)
+            self.ended.wait(1)
+            server.connect(self.runtime)
+            server.sendall(first)
+            back = threading.Thread(target=self.copy, args=(server, client), daemon=True)
+            back.start()
+            self.copy(client, server)
+            server.shutdown(socket.SHUT_RDWR)
+            back.join()
+
+    @staticmethod
+    def copy(source, target):
+        try:
+            while piece := source.recv(1 << 16):
+                target.sendall(piece)
+        except OSError:
+            pass
+
+    def close(self):
+        self.ended.set()
+        self.listener.close()
+
+
 class PassingTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -133,6 +176,17 @@ class PassingTest(unittest.TestCase):
             self.channel.unary_unary(method)(b'\xff\xff\xff', timeout=cri_proxy.LIMIT)
         self.assertEqual(raised.exception.code(), grpc.StatusCode.UNIMPLEMENTED)
         self.assertEqual(self.proxy.metric('koord_cri_proxy_passed_unhooked_total{reason="unreadable"}'), 1)
+
+    def test_a_call_waits_for_a_runtime_that_is_slow_to_answer_a_new_connection(self):
+        folder = tempfile.TemporaryDirectory(prefix='koord-test-')
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name) / 'busy.sock'
+        busy = BusyRuntime(path, pathlib.Path(self.folder.name) / 'runtime.sock')
+        self.addCleanup(busy.close)
+        proxy = cri_proxy.Proxy(PROGRAM, folder.name, path).start().wait()
+        self.addCleanup(proxy.stop)
+        with cri_proxy.channel_to(proxy.socket) as channel:
+            self.assertEqual(channel.unary_unary('/any.Service/echo')(b'late', timeout=cri_proxy.LIMIT), b'late')
 
     def test_a_client_that_sends_no_gRPC_harms_no_other(self):
         for garbage in (b'GET / HTTP/1.1\r\n\r\n', os.urandom(4096), b''):
