@@ -8,13 +8,8 @@
 #include "core/json/reader.hpp"
 
 namespace koord::manager {
-namespace {
 
 namespace json = boost::json;
-
-constexpr std::string_view kColocationKey = "colocation-config";
-
-}  // namespace
 
 void ClusterSettings::take(const kube::KeptObject* config_map) {
   is_known_ = true;

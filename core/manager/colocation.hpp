@@ -52,6 +52,9 @@ struct NodeColocation {
   std::vector<std::string> problems;
 };
 
+// The key of the document in the ConfigMap.
+inline constexpr std::string_view kColocationKey = "colocation-config";
+
 class ColocationSettings {
  public:
   // Reads the document. An empty document means that it is missing, so the defaults are used. Returns the reason if it

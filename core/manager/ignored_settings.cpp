@@ -23,7 +23,6 @@ using state::SloField, state::SloType;
 using Names = std::vector<std::string>;
 
 constexpr std::size_t kMostName = 64;
-constexpr std::string_view kColocationKey = "colocation-config";
 constexpr std::string_view kApplications = "applications";
 constexpr std::array<std::string_view, 2> kKeysOfKoordinator{"cpu-normalization-config",
                                                              "resource-amplification-config"};
