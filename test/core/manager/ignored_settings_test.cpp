@@ -41,6 +41,7 @@ TEST_CASE("known settings are not reported, in any case of their names") {
             "metricAggregatePolicy": {"durations": ["5m"]}, "nodeConfigs": [{"name": "a", "nodeSelector": {}, "enable": false}]})"},
        {"colocation-config", "{"},
        {"resource-threshold-config", "[]"}}) {
+    const std::string key = row.first, document = row.second;
     CAPTURE(key);
     CAPTURE(document);
     CHECK(ignored(key, document).lines.empty());
@@ -69,9 +70,10 @@ TEST_CASE("an unknown key or field is named with its place and the most similar 
 }
 
 TEST_CASE("settings that only Koordinator's manager acts on are not called unknown") {
-  for (const auto& [key, document] : {std::pair{"cpu-normalization-config", "{}"},
-                                      {"resource-amplification-config", "{}"},
-                                      {"colocation-config", R"({"midReclaimMode": "static"})"}}) {
+  for (const auto& row : {std::pair{"cpu-normalization-config", "{}"},
+                          {"resource-amplification-config", "{}"},
+                          {"colocation-config", R"({"midReclaimMode": "static"})"}}) {
+    const std::string key = row.first, document = row.second;
     CAPTURE(key);
     const IgnoredSettings found = ignored(key, document);
     CHECK(found.unknown == 0);
