@@ -27,7 +27,7 @@ std::string only_line(const std::string& key, const std::string& document) {
 
 TEST_CASE("known settings are not reported, in any case of their names") {
   for (
-      const auto& [key, document] :
+      const auto& row :
       {std::pair{"resource-threshold-config",
                  R"({"clusterStrategy": {"enable": true, "CPUSUPPRESSTHRESHOLDPERCENT": 60}, "nodeStrategies":
                      [{"name": "a", "nodeSelector": {"matchLabels": {"a": "b"}, "matchExpressions": []}, "enable": false}]})"},
