@@ -60,6 +60,7 @@ state::StringMap pool(int number) { return {{"pool", std::to_string(number)}}; }
 }  // namespace
 
 void* operator new(std::size_t size) { return counted(size); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return std::malloc(bytes); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
