@@ -8,9 +8,8 @@
 #include "core/base/utf8.hpp"
 
 namespace koord {
-namespace {
 
-std::string escaped(std::string_view control) {
+std::string escaped_control(std::string_view control) {
   switch (control.front()) {
     case '\n':
       return "\\n";
@@ -27,8 +26,6 @@ std::string escaped(std::string_view control) {
   return text.data();
 }
 
-}  // namespace
-
 std::string printable(std::string_view text, std::size_t max_bytes) {
   // Later bytes cannot be shown. Four more keep the last character whole.
   std::string valid(text.substr(0, max_bytes + 4));
@@ -39,7 +36,8 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
   for (std::string_view rest = valid; !rest.empty();) {
     const std::size_t control = control_length(rest);
     const std::size_t size = std::max(control, utf8_length(rest));
-    const std::string piece = control > 0 ? escaped(rest.substr(0, control)) : std::string(rest.substr(0, size));
+    const std::string piece =
+        control > 0 ? escaped_control(rest.substr(0, control)) : std::string(rest.substr(0, size));
     if (shown.size() + piece.size() > max_bytes) return shown + "…";
     shown += piece;
     rest.remove_prefix(size);

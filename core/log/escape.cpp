@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "core/base/printable.hpp"
 #include "core/base/utf8.hpp"
 
 namespace koord::log {
@@ -48,18 +49,11 @@ void append_json_ascii(Buffer& out, char c) {
 
 void append_printable(Buffer& out, std::string_view text) {
   while (!text.empty()) {
-    const char c = text.front();
     const std::size_t control = control_length(text);
-    if (char letter = short_escape(c)) {
-      out.push_back('\\');
-      out.push_back(letter);
-    } else if (control == 2) {
-      fmt::format_to(std::back_inserter(out), "\\u00{:02x}", static_cast<unsigned char>(text[1]));
-    } else if (control == 1) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out.push_back(c);
-    }
+    if (control > 0)
+      append(out, escaped_control(text.substr(0, control)));
+    else
+      out.push_back(text.front());
     text.remove_prefix(std::max<std::size_t>(control, 1));
   }
 }
