@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/value_type.hpp"
 
-#include <arpa/inet.h>
 #include <sys/un.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <optional>
 
+#include "core/base/ip_address.hpp"
 #include "core/base/object_name.hpp"
 #include "core/base/parse.hpp"
 #include "core/base/quantity.hpp"
@@ -53,34 +53,40 @@ bool is_granted_path(std::string_view path) {
          (root == "proc" || root == "sys" || root == "cgroup" || root == "resctrl" || root == "run");
 }
 
-// Reads a host and a port. The port follows the last colon; an IPv6 address must be in brackets.
-Result<std::string> read_host_and_port(const Node& node) {
-  const Error bad = invalid("expected host:port, such as '127.0.0.1:9316', found " + describe(node));
-  const std::string text = TRY(scalar_of(node, "host:port"));
+struct HostAndPort {
+  std::string host;
+  bool is_bracketed;  // the host had brackets in the text
+  std::uint64_t port;
+};
+
+// Splits a host and a port. The port follows the last colon. Returns nullopt if there is no port.
+std::optional<HostAndPort> split_host_and_port(const std::string& text) {
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return bad;
-  const std::string_view host = std::string_view(text).substr(0, colon);
+  if (colon == std::string::npos) return std::nullopt;
   const Result<std::uint64_t> port = parse_uint(std::string_view(text).substr(colon + 1));
-  const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  if (!port || *port > 65535) return bad;
-  if (host.find(':') != host.npos && !bracketed) return bad;
+  if (!port || *port > 65535) return std::nullopt;
+  const std::string host = text.substr(0, colon);
+  const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
+  return HostAndPort{is_bracketed ? host.substr(1, host.size() - 2) : host, is_bracketed, *port};
+}
+
+// Reads a host and a port. An IPv6 address must be in brackets.
+Result<std::string> read_host_and_port(const Node& node) {
+  const std::string text = TRY(scalar_of(node, "host:port"));
+  const std::optional<HostAndPort> place = split_host_and_port(text);
+  if (!place || (place->host.find(':') != std::string::npos && !place->is_bracketed))
+    return invalid("expected host:port, such as '127.0.0.1:9316', found " + describe(node));
   return text;
 }
 
 // Reads an IP address and a port. An IPv6 address must be in brackets.
 Result<std::string> read_address_and_port(const Node& node) {
-  const Error bad = invalid("expected an IP address and a port, such as '10.0.0.7:9443' or '[fd00::1]:9443', found " +
-                            describe(node));
   const std::string text = TRY(scalar_of(node, "an IP address and a port"));
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return bad;
-  const Result<std::uint64_t> port = parse_uint(std::string_view(text).substr(colon + 1));
-  if (!port || *port == 0 || *port > 65535) return bad;
-  std::string host = text.substr(0, colon);
-  const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  if (bracketed) host = host.substr(1, host.size() - 2);
-  std::array<unsigned char, sizeof(in6_addr)> address;
-  return ::inet_pton(bracketed ? AF_INET6 : AF_INET, host.c_str(), address.data()) == 1 ? Result(text) : bad;
+  const std::optional<HostAndPort> place = split_host_and_port(text);
+  if (!place || place->port == 0 || !(place->is_bracketed ? is_ipv6_address : is_ipv4_address)(place->host))
+    return invalid("expected an IP address and a port, such as '10.0.0.7:9443' or '[fd00::1]:9443', found " +
+                   describe(node));
+  return text;
 }
 
 // Reads the name of an object of Kubernetes. `rule`: what a name is, in words.

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/http/tls.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
 #include <climits>
 
+#include "core/base/ip_address.hpp"
 #include "core/http/tls_library.hpp"
 
 namespace koord::http {
 namespace {
-
-bool is_address(const std::string& host) {
-  std::array<unsigned char, sizeof(in6_addr)> address;
-  return ::inet_pton(AF_INET, host.c_str(), address.data()) == 1 ||
-         ::inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
-}
 
 Result<void> trust(const TlsLibrary& tls, SSL_CTX* context, const PemText& authorities) {
   const std::vector<TlsCertificate> all = TRY(read_authorities(tls, authorities));
@@ -95,7 +88,7 @@ Result<TlsSession> TlsSession::begin(const TlsOptions& options) {
   auto state = TRY(State::make(tls, context.get(), options.server_name));
   SSL* ssl = state->ssl.get();
   const char* name = options.server_name.c_str();
-  if (is_address(options.server_name)) {
+  if (is_ip_address(options.server_name)) {
     if (tls.X509_VERIFY_PARAM_set1_ip_asc(tls.SSL_get0_param(ssl), name) != 1)
       return invalid("'" + options.server_name + "': " + tls_reason(tls));
   } else if (options.server_name.empty() || tls.SSL_set1_host(ssl, name) != 1 ||

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/manager/leader_slice.hpp"
 
-#include <arpa/inet.h>
-
-#include <array>
 #include <boost/json.hpp>
 #include <cstddef>
 #include <utility>
 
+#include "core/base/ip_address.hpp"
 #include "core/base/utf8.hpp"
 #include "core/json/members.hpp"
 #include "core/json/reader.hpp"
@@ -26,11 +24,6 @@ constexpr Duration kSliceRetry = std::chrono::seconds(1);
 constexpr std::size_t kMaxFinalizers = 200;  // limit in bytes for their names in a message
 
 bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
-
-bool is_address(const std::string& text) {
-  std::array<unsigned char, 16> bytes{};
-  return ::inet_pton(is_ipv6(text) ? AF_INET6 : AF_INET, text.c_str(), bytes.data()) == 1;
-}
 
 void add_pod(json::object& endpoint, const LeaderEndpoint& leader) {
   if (!leader.pod.empty())
@@ -120,7 +113,7 @@ std::string held_because(std::string_view text) {
 
 Result<LeaderEndpoint> parse_endpoint(std::string_view address) {
   kube::HostAndPort place = TRY(kube::split_address(address));
-  if (!is_address(place.host))
+  if (!is_ip_address(place.host))
     return invalid("expected an IP address and a port, found '" + std::string(address) + "'");
   LeaderEndpoint leader;
   leader.address = std::move(place.host);

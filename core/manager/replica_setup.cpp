@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/manager/replica_setup.hpp"
 
-#include <arpa/inet.h>
-
-#include <array>
 #include <cstdlib>
 #include <vector>
 
+#include "core/base/ip_address.hpp"
 #include "core/base/object_name.hpp"
 #include "core/base/parse.hpp"
 #include "core/http/tls_server.hpp"
@@ -17,11 +15,6 @@ namespace {
 std::string from_environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
-}
-
-bool is_address(const std::string& text, int family) {
-  std::array<unsigned char, sizeof(in6_addr)> address;
-  return ::inet_pton(family, text.c_str(), address.data()) == 1;
 }
 
 Result<void> check_namespace(const config::ManagerConfig& config, const Environment& environment) {
@@ -75,9 +68,8 @@ Result<std::string> advertised(const config::ManagerConfig& config, const Enviro
                    "$POD_IP is set and serve.service '" +
                    config.serve.service + "' must lead to this replica; found \"\"");
   }
-  const bool is_ipv6 = is_address(address, AF_INET6);
-  if (!is_ipv6 && !is_address(address, AF_INET))
-    return invalid("$POD_IP: expected an IP address, found '" + address + "'");
+  const bool is_ipv6 = is_ipv6_address(address);
+  if (!is_ipv6 && !is_ipv4_address(address)) return invalid("$POD_IP: expected an IP address, found '" + address + "'");
   if (config.listen.empty() && api_port == 0) return std::string();
   const std::string port =
       api_port > 0 ? ':' + std::to_string(api_port) : config.listen.substr(config.listen.rfind(':'));
