@@ -22,21 +22,20 @@ void ClusterSettings::take(const kube::KeptObject* config_map) {
   }
   const std::vector<std::string> lines_before = problems(), rejected_before = rejected();
   problems_ = slo_.take(data);
-  take_colocation(data);
   const Result<json::object> map = data.empty() ? json::object() : read_json_object(data);
+  if (map) take_colocation(*map);  // else slo_ has reported it
   ignored_ = map ? IgnoredSettings::of(*map) : IgnoredSettings();
-  note_changes(lines_before, rejected_before, data);
+  note_changes(lines_before, rejected_before, map ? &*map : nullptr);
 }
 
 void ClusterSettings::note_changes(const std::vector<std::string>& lines_before,
-                                   const std::vector<std::string>& rejected_before, std::string_view data) {
+                                   const std::vector<std::string>& rejected_before, const json::object* map) {
   changes_.clear();
   const auto has = [](const std::vector<std::string>& list, const std::string& one) {
     return std::find(list.begin(), list.end(), one) != list.end();
   };
   for (std::string& line : problems())
     if (!has(lines_before, line)) changes_.push_back({true, std::move(line)});
-  const Result<json::object> map = data.empty() ? json::object() : read_json_object(data);
   const std::vector<std::string> still = rejected();
   for (const std::string& key : rejected_before) {
     if (has(still, key) || !map) continue;
@@ -47,10 +46,8 @@ void ClusterSettings::note_changes(const std::vector<std::string>& lines_before,
   }
 }
 
-void ClusterSettings::take_colocation(std::string_view data) {
-  const Result<json::object> map = data.empty() ? json::object() : read_json_object(data);
-  if (!map) return;  // slo_ has reported it
-  const json::value* document = map->if_contains(kColocationKey);
+void ClusterSettings::take_colocation(const json::object& map) {
+  const json::value* document = map.if_contains(kColocationKey);
   const bool is_missing = !document || document->is_null();
   const std::string text = is_missing              ? ""
                            : document->is_string() ? std::string(document->get_string())

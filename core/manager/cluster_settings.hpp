@@ -3,6 +3,7 @@
 // key, and reports problems with invalid documents, including as Events of the ConfigMap. Pure. [one thread]
 #pragma once
 
+#include <boost/json/fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,9 @@ class ClusterSettings {
   kube::EventInput event(std::string reason, std::string message) const;
 
  private:
-  void take_colocation(std::string_view data);
+  void take_colocation(const boost::json::object& map);
   void note_changes(const std::vector<std::string>& lines_before, const std::vector<std::string>& rejected_before,
-                    std::string_view data);
+                    const boost::json::object* map);  // null: the data cannot be read
 
   const std::string config_map_;
   std::string uid_;
