@@ -28,12 +28,9 @@ constexpr std::array<std::string_view, 2> kKeysOfKoordinator{"cpu-normalization-
                                                              "resource-amplification-config"};
 constexpr std::array<std::string_view, 2> kFieldsOfKoordinator{"midReclaimMode", "extensions"};
 
-bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
+template <class Texts>
+bool contains(const Texts& names, std::string_view name) {
   return std::any_of(names.begin(), names.end(), [&](std::string_view one) { return equal_but_case(one, name); });
-}
-
-bool contains(const Names& names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& one) { return equal_but_case(one, name); });
 }
 
 const SloField* find_field(std::span<const SloField> fields, std::string_view name) {
@@ -136,7 +133,7 @@ void check_strategy(const std::string& path, const json::value& strategy, const 
   for (const auto& member : *members) {
     if (equal_but_case(member.key(), "metricAggregatePolicy"))
       search.check_names(path + "metricAggregatePolicy.", member.value(), {"durations"});
-    else if (is_one_of(kFieldsOfKoordinator, member.key()))
+    else if (contains(kFieldsOfKoordinator, member.key()))
       search.unsupported(path, member.key());
     else if (!contains(known, member.key()))
       search.unknown(path, member.key(), known);
@@ -173,7 +170,7 @@ IgnoredSettings IgnoredSettings::of(const json::object& data) {
     if (key == kColocationKey) {
       const Result<json::value> document = value.is_string() ? read_json(text_view(value.get_string())) : json::value();
       if (document) check_colocation(*document, search);
-    } else if (is_one_of(kKeysOfKoordinator, key)) {
+    } else if (contains(kKeysOfKoordinator, key)) {
       search.unsupported("", key);
     } else if (!contains(keys, key)) {
       search.unknown("", key, keys);
