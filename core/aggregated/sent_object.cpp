@@ -85,8 +85,6 @@ Outcome<std::string> owners_of(const json::value& metadata) {
 
 }  // namespace
 
-bool is_valid_name(std::string_view name) { return is_dns_subdomain(name); }
-
 Outcome<SentObject> read_sent_object(json::object object) {
   const std::string kind = json_text(object, "kind"), version = json_text(object, "apiVersion");
   if ((!kind.empty() && kind != kKind) || (!version.empty() && version != kApiVersion))

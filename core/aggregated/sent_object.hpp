@@ -23,7 +23,4 @@ struct SentObject {
 // Checks the object. Errors in kind, version and metadata are reported with status 400, all others with 422.
 Outcome<SentObject> read_sent_object(boost::json::object object);
 
-// Returns whether a name is valid for a node: a DNS subdomain.
-bool is_valid_name(std::string_view name);
-
 }  // namespace koord::aggregated

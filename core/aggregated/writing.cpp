@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/aggregated/patch.hpp"
+#include "core/base/object_name.hpp"
 #include "core/json/members.hpp"
 #include "core/json/reader.hpp"
 
@@ -152,7 +153,7 @@ Outcome<Written> Writing::create(const Call& call, std::string_view body) {
     return forbidden(sent.name, "the client may write only '" + call.only_name + "'");
   if (sent.name.empty())
     return invalid_object("", {{"metadata.name", "FieldValueRequired", "Required value: name is required"}});
-  if (!is_valid_name(sent.name))
+  if (!is_dns_subdomain(sent.name))
     return invalid_object(sent.name,
                           {{"metadata.name", "FieldValueInvalid", "Invalid value: must be a DNS subdomain"}});
   if (!sent.version.empty()) return bad_request("resourceVersion should not be set on objects to be created");
@@ -184,7 +185,7 @@ Outcome<Written> Writing::update(const Call& call, std::string_view body) {
                        ")");
   for (int attempt = 0;; ++attempt) {
     const ObjectPtr current = store_.find(call.name);
-    const bool may_create = call.is_status && sent.version.empty() && sent.uid.empty() && is_valid_name(call.name);
+    const bool may_create = call.is_status && sent.version.empty() && sent.uid.empty() && is_dns_subdomain(call.name);
     if (!current && !may_create) return no_such_object(call.name);
     auto written = current ? replace(call, current, sent) : add(call, sent, completed(sent, nullptr));
     const bool is_overtaken = !written && written.error().code == 409 && sent.version.empty() && sent.uid.empty();

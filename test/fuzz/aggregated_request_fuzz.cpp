@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "core/aggregated/api.hpp"
-#include "core/aggregated/sent_object.hpp"
 #include "core/base/manual_clock.hpp"
+#include "core/base/object_name.hpp"
 #include "core/base/parse.hpp"
 #include "core/http/url.hpp"
 #include "core/json/reader.hpp"
@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (response.content_type == http::kJson && !response.stream && !body.empty()) check(read_json(body).has_value());
   }
   for (const aggregated::ObjectPtr& object : store.behind("", 10)) {
-    check(aggregated::is_valid_name(object->name()));
+    check(is_dns_subdomain(object->name()));
     const auto text = object->json();
     check(text.has_value() && read_json_object(*text).has_value());
   }
