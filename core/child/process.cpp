@@ -2,7 +2,6 @@
 #include "core/child/process.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "core/base/pidfd.hpp"
 #include "core/base/spawn_plan.hpp"
+#include "core/child/await_end.hpp"
 #include "core/child/protocol.hpp"
 #include "core/child/spawner.hpp"
 
@@ -86,10 +86,8 @@ void Process::signal(int number) const { ::syscall(SYS_pidfd_send_signal, pidfd_
 std::optional<std::string> Process::wait(Duration patience) {
   std::lock_guard lock(reaping_);
   if (ended_) return ended_;
-  pollfd end{pidfd_.get(), POLLIN, 0};
-  auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
-  if (::poll(&end, 1, static_cast<int>(milliseconds)) <= 0) return std::nullopt;
-  ::kill(-pid_, SIGKILL);  // kills its children; the process group's number is not reused before waitpid()
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
+  if (!await_end(pid_, pidfd_.get(), static_cast<int>(milliseconds))) return std::nullopt;
   int status = 0;
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   ended_ = how_it_ended(status);

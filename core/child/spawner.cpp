@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/child/spawner.hpp"
 
-#include <poll.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/child/await_end.hpp"
+
 namespace koord::child {
 namespace {
 
@@ -22,12 +23,7 @@ constexpr std::chrono::seconds kReapPeriod{1};
 
 struct DyingChild {
   // Returns whether it has ended and is reaped.
-  bool reap() const {
-    pollfd end{pidfd.get(), POLLIN, 0};
-    if (::poll(&end, 1, 0) <= 0) return false;
-    ::kill(-pid, SIGKILL);  // kills its children; the process group's number is not reused before waitpid()
-    return ::waitpid(pid, nullptr, WNOHANG) != 0;
-  }
+  bool reap() const { return await_end(pid, pidfd.get(), 0) && ::waitpid(pid, nullptr, WNOHANG) != 0; }
 
   pid_t pid;
   UniqueFd pidfd;
