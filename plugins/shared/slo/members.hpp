@@ -61,6 +61,12 @@ class Members {
     if (const std::optional<Members> inner = object(name)) read(*inner, value.emplace());
   }
 
+  // Calls `read(Members)` if the section exists.
+  template <class Read>
+  void section(std::string_view name, Read read) const {
+    if (const std::optional<Members> inner = object(name)) read(*inner);
+  }
+
   // Calls `take(Members)` for each object of a list; returns false if there is no list.
   template <class Take>
   bool each(std::string_view name, Take take) const {

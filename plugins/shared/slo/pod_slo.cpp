@@ -27,8 +27,6 @@ std::optional<json::value> object_of(const Annotation& annotation, std::string_v
   return std::nullopt;
 }
 
-struct Kept {};  // placeholder for a section that is read into a different object
-
 // Calls `take(id of the cache, Members)` for each entry with a cache id.
 template <class Take>
 void each_cache(const Members& members, Take take) {
@@ -40,8 +38,7 @@ void each_cache(const Members& members, Take take) {
 }
 
 void read_l3(const Members& llc, PodResctrl& pod) {
-  std::optional<Kept> kept;
-  llc.section("schemata", kept, [&](const Members& schemata, Kept&) { schemata.range("range", pod.l3_range, 0, 100); });
+  llc.section("schemata", [&](const Members& schemata) { schemata.range("range", pod.l3_range, 0, 100); });
   each_cache(llc, [&](std::uint32_t cache, const Members& entry) {
     std::optional<PodResctrl::Range> range;
     entry.range("range", range, 0, 100);
@@ -50,8 +47,7 @@ void read_l3(const Members& llc, PodResctrl& pod) {
 }
 
 void read_bandwidth(const Members& mb, PodResctrl& pod) {
-  std::optional<Kept> kept;
-  mb.section("schemata", kept, [&](const Members& schemata, Kept&) { schemata.percent("percent", pod.mb_percent); });
+  mb.section("schemata", [&](const Members& schemata) { schemata.percent("percent", pod.mb_percent); });
   if (pod.mb_percent == 0) pod.mb_percent.reset();
   each_cache(mb, [&](std::uint32_t cache, const Members& entry) {
     Number percent;
@@ -164,9 +160,8 @@ std::optional<PodResctrl> resctrl_of(const Annotation& resctrl, Problems& proble
   PodResctrl pod;
   const std::size_t before = problems.size();
   const Members members(*object, std::string(kResctrlAnnotation), problems);
-  std::optional<Kept> kept;
-  members.section("llc", kept, [&](const Members& llc, Kept&) { read_l3(llc, pod); });
-  members.section("mb", kept, [&](const Members& mb, Kept&) { read_bandwidth(mb, pod); });
+  members.section("llc", [&](const Members& llc) { read_l3(llc, pod); });
+  members.section("mb", [&](const Members& mb) { read_bandwidth(mb, pod); });
   for (std::size_t i = before; i < problems.size(); ++i) problems[i] += "; the pod gets no group of its own";
   return problems.size() > before || pod == PodResctrl{} ? std::nullopt : std::optional(std::move(pod));
 }

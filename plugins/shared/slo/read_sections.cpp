@@ -60,8 +60,6 @@ void read_resctrl_qos(const Members& from, ResctrlQos& into) {
   from.percent("mbaPercent", into.mba_percent);
 }
 
-struct Policies {};  // placeholder for a section that is read into a different object
-
 void read_class(const Members& from, ClassQos& into) {
   from.section("cpuQOS", into.cpu, read_cpu_qos);
   from.section("memoryQOS", into.memory, read_memory_qos);
@@ -153,8 +151,7 @@ void read_resource_qos(const Members& from, ResourceQos& into) {
   from.section("beClass", into.be, read_class);
   from.section("systemClass", into.system, read_class);
   from.section("cgroupRoot", into.root, read_class);
-  std::optional<Policies> policies;
-  from.section("policies", policies, [&](const Members& members, Policies&) {
+  from.section("policies", [&](const Members& members) {
     members.choice("cpuPolicy", into.cpu_policy,
                    {{"groupIdentity", CpuPolicy::group_identity}, {"coreSched", CpuPolicy::core_sched}});
   });
