@@ -92,9 +92,7 @@ class Kept {
     std::string text = kv_.get(Form::kOffered).value_or("");
     if (!is_restored_ || text == offered_) return {};
     offered_ = std::move(text);
-    std::vector<std::string> problems = form_.adopt(analysis, offered_, now);
-    for (std::string& problem : problems) problem = std::string(Form::kOffered) + ", " + problem + "; it is left out";
-    return problems;
+    return as_left_out(Form::kOffered, form_.adopt(analysis, offered_, now));
   }
 
   void save_if_due(const Analysis& analysis, Time now) {
