@@ -36,8 +36,8 @@ constexpr std::array<DurationUnit, 6> kDurationUnits{{{"ns", 1},
                                                       {"m", 60'000'000'000},
                                                       {"h", 3'600'000'000'000}}};
 
-// Returns the optimal string alignment distance without case: the number of letters to insert, remove, replace or swap
-// with the next one.
+// Returns the optimal string alignment distance, ignoring case: the number of letters to insert, remove, replace or
+// swap with the next one.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) { return std::tolower(x) == std::tolower(y); };
   std::vector<std::size_t> two_before, before, row(b.size() + 1);
@@ -54,15 +54,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Returns the length of the common leading parts of both ids: ids of one vendor differ only in their last part.
+// Returns the length of the common leading parts of both ids, because ids of one vendor differ only in their last part.
 std::size_t shared_parts(std::string_view a, std::string_view b) {
   const auto shared = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
   const std::size_t separator = a.substr(0, shared).find_last_of(".-_/");
   return separator == std::string_view::npos ? 0 : separator + 1;
 }
 
-// Returns the most edits for a suggestion: half of a short word or a third of a long one. Beyond that, two words are
-// unrelated.
+// Returns the maximum number of edits for a suggestion: half of a short word or a third of a long one. Beyond that, two
+// words are unrelated.
 std::size_t most_typos(std::size_t size) {
   return std::min(std::max<std::size_t>(size / 2, 1), std::max<std::size_t>(size / 3, 2));
 }

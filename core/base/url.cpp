@@ -26,8 +26,8 @@ bool is_address_character(char c) { return hex_digit(c) >= 0 || c == ':' || c ==
 // A space or a line break would end the request line. '#' starts a fragment, which only browsers use.
 bool is_target_character(char c) { return c > ' ' && c < 0x7f && c != '#'; }
 
-// Returns the character of the escape at the front of `text`; -1 if it is invalid. NUL is invalid: it would end a name
-// early in a C string.
+// Returns the character of the escape at the front of `text`; -1 if it is invalid. NUL is invalid, because it would end
+// a name early in a C string.
 int unescape(std::string_view text) {
   if (text.size() < 3) return -1;
   const int high = hex_digit(text[1]), low = hex_digit(text[2]);

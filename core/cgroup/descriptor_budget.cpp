@@ -26,7 +26,7 @@ void DescriptorBudget::on_shortage(Time now) {
   changed_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-// Grows the budget if it is due. If two threads call it at once, the exchange lets only one of them grow it.
+// Grows the budget if it is due. If two threads call it at the same time, the exchange lets only one of them grow it.
 void DescriptorBudget::recover(Time now) {
   Duration::rep before = changed_.load(std::memory_order_relaxed);
   if (now.time_since_epoch() - Duration(before) < kRecovery) return;

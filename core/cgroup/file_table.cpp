@@ -38,7 +38,7 @@ std::shared_ptr<SharedFile> FileTable::find_or_make(const std::string& directory
 }
 
 // Removes the file's directory from the table. Callers that hold the file may still read it; the next request opens a
-// new one.
+// new file.
 void FileTable::forget(const SharedFile& file) {
   std::lock_guard lock(mutex_);
   auto entry = entries_.find(file.directory()->path());

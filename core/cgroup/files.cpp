@@ -165,7 +165,7 @@ bool is_numa_node(std::string_view key) {
          key.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
-// Returns the spec for another node: "anon N3" is found by the row of "anon N0".
+// Returns the spec for any node, for example "anon N3" from the row of "anon N0".
 std::optional<KeySpec> find_numa_key(std::span<const KeySpec> keys, std::string_view key) {
   std::size_t node = key.rfind(' ') + 1;
   if (!is_numa_node(key.substr(node))) return std::nullopt;

@@ -23,7 +23,7 @@ int KeptDirectory::descriptor() {
   int none = -1;
   if (fresh && fd_.compare_exchange_strong(none, fresh.get())) return fresh.release();
   terms_.directories.release();
-  return none;  // the descriptor of another thread, if that was first
+  return none;  // the descriptor of a different thread, if it was first
 }
 
 }  // namespace koord::cgroup

@@ -36,7 +36,7 @@ bool take_suffix(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
-// Returns systemd's prefix of every slice inside another: "kubepods", "kubelet-kubepods".
+// Returns the prefix that systemd requires in the name of every slice inside this one: "kubepods", "kubelet-kubepods".
 std::string_view slice_stem(const KubeRoot& root) {
   std::string_view name = root.dir;
   if (std::size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);

@@ -30,7 +30,7 @@ std::string directory_with_processes(const Layout& layout, std::string_view cgro
 
 Result<void> add_processes(const std::string& directory, Members& found) {
   Result<std::string> content = read_file(directory + "/cgroup.procs");
-  // A threaded cgroup contains threads. Their processes are listed in the cgroup above it.
+  // A threaded cgroup contains threads. Their processes are listed in its parent cgroup.
   if (!content && content.error().is(std::errc::operation_not_supported)) return {};
   if (!content) return std::move(content).error();
   std::string_view rest = *content;

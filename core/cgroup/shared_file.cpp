@@ -124,7 +124,7 @@ Result<Time> SharedFile::read(std::uint64_t& seen, std::span<const Pick> picks, 
     terms_.shared.fetch_add(1, std::memory_order_relaxed);
   } else if (busy_) {
     TRY(wait_for_turn(guard));
-    // The read of another caller may also be used here, if it was made and has not failed.
+    // The read of a different caller is used here, too, if it was made and has not failed.
     if (!is_fresh(seen)) TRY(refresh(guard));
   } else {
     TRY(refresh(guard));
@@ -134,8 +134,8 @@ Result<Time> SharedFile::read(std::uint64_t& seen, std::span<const Pick> picks, 
   return read_at_;
 }
 
-// Returns whether the last read may be used. Reads the clock only if the result depends on it: never for a file with
-// one reader.
+// Returns whether the last read may be used. Reads the clock only if the result depends on it, which is never the case
+// for a file with one reader.
 bool SharedFile::is_fresh(std::uint64_t seen) const {
   if (!valid_ || ended_) return false;
   const Duration::rep period = costly_period();

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxText = 4096;
 
-// Returns whether this status shows a forged answer: the host's code in the child checks each field by the same rules.
+// Returns whether this status shows a forged answer, because the host's code in the child checks each field by the same
+// rules.
 bool is_forged(koord_status status) { return status == KOORD_E_INVALID || status == KOORD_E_AGAIN; }
 
 }  // namespace
@@ -67,7 +68,8 @@ scrape::ScrapeTarget take_target(Unpacker& given) {
   return target;
 }
 
-// Reads the targets and leaves out duplicates and nameless ones. The child has checked them, but it is untrusted.
+// Reads the targets and leaves out duplicates and targets without a name. The child has checked them, but it is
+// untrusted.
 std::vector<scrape::ScrapeTarget> take_targets(Unpacker& given) {
   std::vector<scrape::ScrapeTarget> targets;
   for (std::uint32_t n = given.count(7 * sizeof(std::uint64_t)); n > 0; --n) {

@@ -27,7 +27,7 @@ class LabelsOfMany {
     all_.insert(all_.end(), labels.begin(), labels.end());
     ends_.push_back(all_.size());
   }
-  // Returns the labels of item `i`. Call it after all labels were added: add() may move the array.
+  // Returns the labels of item `i`. Call it after all labels were added, because add() may move the array.
   std::span<const koord_label> of(std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::span(all_).subspan(begin, ends_[i] - begin);

@@ -83,11 +83,12 @@ Result<void> send_packet(int socket, Packet packet, Duration patience) {
   }
 }
 
-// Returns whether the descriptor is of a memfd or another tmpfs file: reading and closing it never blocks. Files of any
-// other kind may block on purpose.
+// Returns whether the descriptor belongs to a memfd or a different tmpfs file. Reading and closing such a file never
+// blocks. Files of any other kind may block on purpose.
 bool is_memory(int fd) { return ::fcntl(fd, F_GET_SEALS) >= 0; }
 
-// The descriptors of a message. All are received, so none leaks. The first one is used, the others are closed.
+// The descriptors of a message. All descriptors are received, so no descriptor leaks. The first descriptor is used, the
+// others are closed.
 struct Taken {
   UniqueFd first;
   bool foreign = false;  // the message has a descriptor that a child may not send
@@ -130,8 +131,8 @@ Result<std::pair<Channel, Channel>> Channel::pair() {
   return std::pair(Channel(UniqueFd(ends[0])), Channel(UniqueFd(ends[1])));
 }
 
-// Closes the socket, and with it the descriptors that a child left in its queue. These may block, so another thread
-// closes a guarded socket.
+// Closes the socket, and with it the descriptors that a child left in its queue. Closing these may block, so a separate
+// thread closes a guarded socket.
 Channel::~Channel() {
   if (guarded_ && fd_) close_elsewhere(std::move(fd_));
 }
@@ -149,7 +150,8 @@ Result<std::optional<Message>> Channel::receive(Duration patience) {
   if (!TRY(wait_for(fd_.get(), POLLIN, patience))) return std::optional<Message>();
   buffer_.resize(kMaxPacket);
   iovec piece{buffer_.data(), buffer_.size()};
-  // Room for as many descriptors as a message may carry: the kernel would close any excess ones on this thread.
+  // Room for as many descriptors as a message may carry, because the kernel would close further descriptors on this
+  // thread.
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMostDescriptors)];
   msghdr message{};
   message.msg_iov = &piece;

@@ -30,8 +30,8 @@ constexpr Duration kAccountPeriod = 1ms;
 constexpr Duration kNoticeWindow = 1s;
 constexpr double kNoticeShare = 0.2;
 
-// Returns the earlier of two time limits, in milliseconds for poll(2). -1 in the first one and zero in the second one
-// mean no limit.
+// Returns the earlier of two time limits, in milliseconds for poll(2). -1 for `milliseconds` and zero for `other` mean
+// no limit.
 int sooner(int milliseconds, Duration other) {
   if (other == Duration::zero()) return milliseconds;
   const auto most = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(other).count());
@@ -78,7 +78,7 @@ void ChildMonitor::monitor() {
                       {wake_.get(), POLLIN, 0}};
     int ready = ::poll(waits, std::size(waits), sooner(until_next_step(), paused));
     if (ready < 0 && errno != EINTR) break;
-    // This check does not depend on poll(): a busy child must not delay it.
+    // This check does not depend on poll(), because a busy child must not delay it.
     if (until_next_step() == 0) serving = take_next_step(killed);
     if (waits[3].revents != 0) forget_wake();
     if (waits[1].revents != 0) read_output();
@@ -89,8 +89,8 @@ void ChildMonitor::monitor() {
   conclude();
 }
 
-// Charges the CPU time that this thread has spent since the last call to the child. Reading it is a system call, so the
-// caller decides by the monotonic clock when it is due.
+// Charges the child for the CPU time that this thread has spent since the last call of this function. Reading the time
+// is a system call, so the caller decides by the monotonic clock when it is due.
 void ChildMonitor::account(Steady::time_point now) {
   const Duration own = thread_cpu();
   context_.meter()->charge(own - own_cpu_);
@@ -131,11 +131,11 @@ void ChildMonitor::forget_wake() {
   [[maybe_unused]] ssize_t n = ::read(wake_.get(), &count, sizeof count);
 }
 
-// Receives and serves one request. Returns false if there will be no other.
+// Receives and serves one request. Returns false if there will be no further request.
 bool ChildMonitor::serve_request() {
   Result<std::optional<Message>> message = process_.services().receive(Duration::zero());
   if (!message) {
-    // A child must not escape the monitor by closing its channel: if it does not end by itself, it is killed.
+    // A child must not escape the monitor by closing its channel. If it does not end by itself, it is killed.
     if (!process_.wait(kTimeToEnd)) end(message.error().text, Duration::zero());
     return false;
   }
@@ -174,7 +174,7 @@ bool ChildMonitor::serve(Service service, Unpacker& request) {
     default:
       break;
   }
-  fetch_samples();  // the answer must include samples from before the request, as in the agent's process
+  fetch_samples();  // the answer must include samples that were sent before the request, as in the agent's process
   Result<ServiceDispatcher::Answer> answer = dispatcher_.serve(service, request);
   if (!answer) {
     end("it sent a " + answer.error().text, Duration::zero());
@@ -190,7 +190,7 @@ bool ChildMonitor::serve(Service service, Unpacker& request) {
 
 void ChildMonitor::fetch_samples() {
   std::unique_lock lock(fetching_);
-  // Reads at most one full ring: a child that writes as fast as the host reads must not block this thread.
+  // Reads at most one full ring, because a child that writes as fast as the host reads must not block this thread.
   for (std::size_t batches = 0; batches < SampleRing::kMaxBatches; ++batches) {
     Result<std::optional<SampleRing::Batch>> batch = process_.samples().pop();
     if (!batch) {
@@ -207,7 +207,7 @@ void ChildMonitor::fetch_samples() {
 void ChildMonitor::read_output() {
   char buffer[4096];
   ssize_t n = ::read(process_.output(), buffer, sizeof buffer);
-  if (n == 0) output_open_ = false;  // all write ends are closed: poll() would report it forever
+  if (n == 0) output_open_ = false;  // all write ends are closed, which poll() would report forever
   for (std::string_view rest(buffer, n > 0 ? static_cast<std::size_t>(n) : 0); !rest.empty();) {
     std::size_t end = std::min(rest.find('\n'), rest.size());
     output_line_.append(rest.substr(0, std::min(end, kMaxLine - std::min(kMaxLine, output_line_.size()))));
@@ -250,7 +250,7 @@ bool ChildMonitor::take_next_step(bool& killed) {
 }
 
 void ChildMonitor::conclude() {
-  std::optional<std::string> how = process_.wait(kEndPatience);  // waits: a channel closes before the process ends
+  std::optional<std::string> how = process_.wait(kEndPatience);  // waits, because the channel closes first
   read_output();
   log_output_line(output_line_);
   std::function<void(const std::string&)> on_end;

@@ -174,8 +174,8 @@ class ChildRunner final : public host::Runner {
 
   void abort(const std::string& reason, Duration grace) override {
     is_aborted_ = true;
-    // If try_lock fails, another thread holds the lock. It is either starting the process, and will check is_aborted_
-    // then, or already ending it.
+    // If try_lock fails, another thread holds the lock. That thread either starts the process, and checks is_aborted_
+    // after that, or already ends it.
     std::shared_lock lock(ending_, std::try_to_lock);
     if (lock && monitor_) monitor_->end(reason, grace);
   }
@@ -219,7 +219,7 @@ class ChildRunner final : public host::Runner {
     return exchange(strand_, plugin_process_->process().calls(), message, take, fd);
   }
 
-  // Makes as many calls as the items need: each message has at most kPartItems items.
+  // Makes as many calls as the items need, because each message has at most kPartItems items.
   template <class Item, class Add, class Take>
   CallResult call_in_parts(Call call, std::string_view target, std::span<Item> items, Add add, Take take) {
     CallResult all;
@@ -290,10 +290,10 @@ class ChildRunner final : public host::Runner {
   const std::vector<std::string> granted_;
   std::function<void(const std::string& reason)> on_lost_;
   CallLane strand_, hooks_;
-  std::shared_mutex ending_;  // shared: threads that use the next two members outside of a call of the strand
+  std::shared_mutex ending_;  // held shared to use the next two members outside of a call of the strand
   std::atomic<bool> is_aborted_ = false;
   std::unique_ptr<PluginProcess> plugin_process_;
-  std::unique_ptr<ChildMonitor> monitor_;  // destroyed first: it uses the process
+  std::unique_ptr<ChildMonitor> monitor_;  // destroyed first, because it uses the process
 };
 
 class ChildPlugin final : public host::LoadedPlugin {
@@ -316,7 +316,7 @@ class ChildPlugin final : public host::LoadedPlugin {
   const PluginProcess::Spec spec_;
   SnapshotImages& images_;
   const std::vector<ClassInfo> classes_;
-  const host::IsolationLevel isolation_;  // of the process that described the classes
+  const host::IsolationLevel isolation_;  // isolation of the process that described the classes
 };
 
 }  // namespace

@@ -27,15 +27,15 @@ constexpr Controller kControllers[] = {Controller::memory, Controller::cpu, Cont
 constexpr std::uint64_t kPeriodUs = 100'000;
 constexpr Duration kEndOfAllPatience = std::chrono::seconds(1);
 constexpr unsigned kMostChildren = 10'000;
-// The time limit from SIGKILL to the end of a process: the kernel removes no cgroup that has a process. The cgroup's
-// quota may slow the end down.
+// The time limit from SIGKILL to the end of a process, because the kernel removes no cgroup that has a process. The
+// cgroup's quota may slow the end down.
 constexpr Duration kRemovalPatience = std::chrono::seconds(2);
 // While the agent starts a process, that process holds the agent's descriptors, and so the locks, until it executes its
 // program.
 constexpr Duration kLockPatience = std::chrono::milliseconds(20);
 constexpr Duration kBetweenRemovals = std::chrono::milliseconds(1);
-// A cgroup may be removed between its creation and its lock: by another agent that starts, or at the end of the last
-// other child.
+// A cgroup may be removed between its creation and its lock, by a different agent that starts, or at the end of the
+// last other child.
 constexpr int kMostAttempts = 100;
 // A cgroup may be removed and created again between a refused write and the check whether it exists.
 constexpr int kMostWrites = 5;
@@ -70,7 +70,7 @@ void remove_when_empty(const std::string& directory, std::chrono::steady_clock::
   }
 }
 
-// Returns whether a write failed with ENODEV: its file was opened before the cgroup was removed.
+// Returns whether a write failed with ENODEV, which means that its file was opened before the cgroup was removed.
 bool is_of_removed_cgroup(const Result<void>& done) { return !done && done.error().is(std::errc::no_such_device); }
 
 bool is_missing(const Result<void>& done) {
@@ -110,8 +110,8 @@ Confinement::~Confinement() {
   remove();
 }
 
-// Makes the cgroups and locks them. The child's own cgroup is made under the lock: no other child uses or removes a
-// free name then.
+// Makes the cgroups and locks them. The child's own cgroup is made under the lock, so that no other child uses or
+// removes a free name meanwhile.
 void Confinement::make() {
   plugins_ = plugins_cgroup(layout_);
   cgroup_ = plugins_ + "/" + name_;
@@ -150,9 +150,9 @@ void Confinement::make_shared() {
     note(made.error().message());
 }
 
-// Removes the child's cgroups. A child without its own cgroup is only in that of its plugin. The own cgroup is removed
-// while the lock is held: later another child could have made a cgroup of the same name. Only the last steps wait for
-// its processes.
+// Removes the child's cgroups. A child without its own cgroup is only in the cgroup of its plugin. The own cgroup is
+// removed while the lock is held, because later a different child may have made a cgroup of the same name. Only the
+// last steps wait for its processes.
 void Confinement::remove() {
   const auto begin = std::chrono::steady_clock::now();
   remove_cgroup(own_);
@@ -208,7 +208,7 @@ void Confinement::end_all() {
   if (!own_.empty()) end_processes(own_, kEndOfAllPatience);
 }
 
-// Locks all cgroups that were made. Returns false if another agent has removed one of them meanwhile.
+// Locks all cgroups that were made. Returns false if a different agent has removed one of these cgroups meanwhile.
 bool Confinement::lock() {
   for (const std::string& directory : made_) {
     UniqueFd locked = lock_cgroup(directory);
@@ -233,9 +233,9 @@ bool Confinement::limit(const Limit& limit) {
   return done.has_value();
 }
 
-// Returns whether a cgroup was removed. An ENOENT of the kernel does not prove this: it also means that an existing
-// cgroup lacks the file (v1), or that the parent has not enabled the controller (v2). Making the cgroup again does not
-// help then.
+// Returns whether a cgroup was removed. An ENOENT of the kernel does not prove this. It may also mean that an existing
+// cgroup lacks the file (v1), or that the parent has not enabled the controller (v2). In these cases, making the cgroup
+// again does not help.
 bool Confinement::is_removed(Controller controller) const {
   return is_absent(layout_.directory(controller, plugins_)) || is_absent(layout_.directory(controller, cgroup_));
 }

@@ -13,7 +13,7 @@ CpuBucket::CpuBucket(std::uint64_t millicores, Steady::time_point now)
 
 void CpuBucket::spend(Duration cpu, Steady::time_point now) {
   if (millicores_ == 0) return;
-  // Counts at most two seconds: the product of a very long time would overflow.
+  // Counts at most two seconds, because the product of a very long time would overflow.
   const auto passed = std::min<Duration>(now - filled_, std::chrono::seconds(2));
   filled_ = now;
   left_ns_ = std::min(most_ns_, left_ns_ + passed.count() * millicores_ / 1000);

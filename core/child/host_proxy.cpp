@@ -12,7 +12,7 @@ namespace {
 // Each process has only one plugin, so one error per thread is enough.
 thread_local std::optional<service::ReportedError> last_error;
 
-// Ends this process: the host has ended, or has closed this child's channel.
+// Ends this process, because the host has ended or has closed this child's channel.
 [[noreturn]] void end_with_the_host() { ::_exit(0); }
 
 std::string_view cut(koord_str text, std::uint64_t limit) {
@@ -95,8 +95,8 @@ bool HostProxy::is_time_good(std::uint64_t t_ns) {
   return t_ns <= latest_good_ns_;
 }
 
-// Pushes points into the ring only if the host will accept them. Any other batch is sent as a request: the host checks
-// it before this function returns, as in its own process.
+// Pushes points into the ring only if the host will accept them. Any other batch is sent as a request, which the host
+// checks before this function returns, as it does in its own process.
 koord_status HostProxy::append(std::uint64_t t_ns, std::vector<koord_point> points) {
   if (points.size() > SampleRing::kMaxPoints || !values_.fit(points) || !is_time_good(t_ns)) {
     Packer request;

@@ -21,8 +21,8 @@ namespace {
 using config::IsolationLayer;
 using service::CapabilityState;
 
-// Returns whether these users exist: a user namespace has only some. Lines of uid_map: "first-inside first-outside
-// count".
+// Returns whether these users exist, because a user namespace may have only some users. Lines of uid_map: "first-inside
+// first-outside count".
 bool users_exist(std::uint64_t first, std::uint64_t count) {
   const std::string map = read_file("/proc/self/uid_map").value_or("");
   std::string_view rest = map;
@@ -109,7 +109,7 @@ Result<std::uint64_t> Layers::state_size(const std::string& plugin_id, const std
   const std::uint64_t named = TRY(child::state_size(user->directory, user->uid, enough));
   struct stat about;
   if (named > enough || ::stat(user->directory.c_str(), &about) != 0) return named;
-  // Without `processes`, counts all processes of the user: the plugin has no cgroup.
+  // Without `processes`, counts all processes of the user, because the plugin has no cgroup.
   const std::vector<std::int32_t> of_user =
       processes.empty() ? processes_of_user(user->uid) : std::vector<std::int32_t>();
   return named + unnamed_size(processes.empty() ? of_user : processes, about.st_dev, enough - named);

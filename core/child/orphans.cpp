@@ -23,8 +23,8 @@ using cgroup::Controller;
 
 constexpr Duration kOrphanPatience = std::chrono::seconds(1);
 
-// Returns whether another agent holds the lock. Returns true on errors, too: the processes of another agent must not be
-// killed.
+// Returns whether another agent holds the lock. Returns true on errors, too, because the processes of another agent
+// must not be killed.
 bool is_locked_by_other(const UniqueFd& directory) { return ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0; }
 
 // Returns whether the path still leads to the opened directory. It may have been removed and made again.

@@ -16,7 +16,7 @@
 namespace koord::child {
 namespace {
 
-constexpr mode_t kParentMode = 0711;  // plugins may enter their own directory, but not list the others
+constexpr mode_t kParentMode = 0711;  // plugins may enter their own directory, but not list the directories of others
 constexpr mode_t kOwnMode = 0700;
 
 std::optional<struct stat> stat_of(const std::string& path) {
@@ -26,7 +26,7 @@ std::optional<struct stat> stat_of(const std::string& path) {
 }
 
 // Removes the write permission of other users, including plugins' users. Kubernetes makes an emptyDir with mode 0777
-// without the sticky bit: a plugin could replace files of the agent there.
+// without the sticky bit, so a plugin could replace files of the agent in it.
 Result<void> close_to_plugins(const std::string& directory) {
   const auto found = stat_of(directory);
   if (!found || found->st_uid != ::geteuid() || (found->st_mode & S_ISVTX) != 0 || (found->st_mode & S_IWOTH) == 0)

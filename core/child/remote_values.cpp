@@ -12,7 +12,7 @@ namespace koord::child {
 void RemoteValues::add_metric(std::uint32_t metric, std::uint32_t type, double resolution) {
   const double most = resolution * metric::kMaxSteps;
   std::unique_lock lock(mutex_);
-  // A histogram has no range: append() accepts no points of it.
+  // A histogram has no range, because append() accepts no points of it.
   if (type == KOORD_HISTOGRAM)
     metrics_.erase(metric);
   else

@@ -82,8 +82,8 @@ void offer_as_victim() {
   [[maybe_unused]] Result<void> written = write_value("/proc/self/oom_score_adj", "500");
 }
 
-// Enters the state directory. The agent may lack access to a directory of another user, and that user to the
-// directories above. So it is tried as both: before and after the change of the user.
+// Enters the state directory. The agent may lack access to a directory of another user, and that user may lack access
+// to the parent directories. So both users try it, before and after the change of the user.
 Result<bool> enter_state_directory(const std::string& directory, bool is_last_try) {
   if (directory.empty()) return true;
   if (::chdir(directory.c_str()) != 0) {
@@ -95,7 +95,7 @@ Result<bool> enter_state_directory(const std::string& directory, bool is_last_tr
 }
 
 // Protects this process from others and asks for SIGKILL at the agent's end, which a change of the user clears. Tools
-// of plugin authors run a plugin as their own user, and may look into it.
+// of plugin authors start a child without its own user and without Landlock. They may inspect the process.
 void close_to_others(const LaunchSpec& spec) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (spec.uid != 0 || spec.landlock_abi > 0) ::prctl(PR_SET_DUMPABLE, 0);
@@ -122,7 +122,7 @@ Result<CapabilityMask> enter_sandbox(const LaunchSpec& spec) {
   if (spec.uid != 0) hand_on_capabilities(kept);
   close_to_others(spec);
   if (rules) TRY(rules->enforce());
-  // Landlock has no rule for file modes: root could change the mode of root's files even without capabilities.
+  // Landlock has no rule for file modes, so root could change the mode of root's files even without capabilities.
   const bool is_owner_of_node = spec.landlock_abi > 0 && spec.uid == 0;
   TRY(filter_system_calls(kept, spec.network, is_owner_of_node ? FileAttributes::closed : FileAttributes::open));
   return kept;

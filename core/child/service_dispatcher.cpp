@@ -69,7 +69,7 @@ koord_status append_histograms(const koord_host* host, Unpacker& in) {
   return metrics_service.append_histograms(host, t_ns, histograms.data(), length(histograms), sizeof(koord_histogram));
 }
 
-// Serves a query: reads the query and the number of rows that the child has room for.
+// Serves a query. Reads the query and the number of rows that the child has room for.
 template <class Row, class Ask>
 koord_status query(Unpacker& in, Packer& out, Ask ask) {
   koord_query query{.struct_size = sizeof query};
@@ -127,7 +127,7 @@ koord_status cgroup_open(const koord_host* host, Unpacker& in, Packer& out) {
 }
 
 koord_status cgroup_read(const koord_host* host, Unpacker& in, Packer& out) {
-  constexpr std::uint32_t kMaxKeys = 256;  // the limit of a handle: the service refuses more keys
+  constexpr std::uint32_t kMaxKeys = 256;  // the limit of a handle; the service refuses more keys
   auto handle = in.number<std::uint64_t>();
   auto n = in.number<std::uint32_t>();
   std::vector<std::int64_t> values(kMaxKeys);

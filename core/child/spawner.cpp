@@ -32,7 +32,7 @@ struct DyingChild {
 class Spawner {
  public:
   Spawner() {
-    // Blocks all signals in the thread, which inherits the mask: other threads handle the agent's signals.
+    // Blocks all signals in the new thread, which inherits this mask, because other threads handle the agent's signals.
     sigset_t all, before;
     sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -93,7 +93,7 @@ class Spawner {
 };
 
 Spawner& the_spawner() {
-  static auto& spawner = *new Spawner;  // never destroyed: its thread runs until the process ends
+  static auto& spawner = *new Spawner;  // never destroyed, because its thread runs until the process ends
   return spawner;
 }
 

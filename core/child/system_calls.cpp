@@ -99,8 +99,8 @@ constexpr Denial kDenied[] = {
     {SYS_io_uring_enter, kNoCapability},
     {SYS_io_uring_register, kNoCapability},
     {SYS_nfsservctl, kNoCapability},
-    // Objects and requests that the kernel limits for the whole node, not for each user. The first ones also outlive
-    // the process that made them.
+    // Objects and requests that the kernel limits for the whole node, not for each user. The objects also outlive the
+    // process that made them.
     {SYS_shmget, kNoCapability},
     {SYS_shmat, kNoCapability},
     {SYS_shmctl, kNoCapability},
@@ -187,7 +187,7 @@ class Rule {
   static sock_filter answer(std::uint32_t what) { return BPF_STMT(BPF_RET | BPF_K, what); }
   static sock_filter error(int number) { return answer(SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(number)); }
 
-  // Loads the lower 32 bits: the kernel ignores the upper half of these arguments.
+  // Loads the lower 32 bits, because the kernel ignores the upper half of these arguments.
   Rule& load_argument(unsigned n) {
     code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
                              static_cast<std::uint32_t>(offsetof(seccomp_data, args) + n * sizeof(std::uint64_t))));
@@ -272,8 +272,8 @@ void add_own_process_rules(Program& program, CapabilityMask kept) {
                                 .otherwise(kRefuse));
 }
 
-// Restricts clone(). clone3() has its flags in memory, where no filter can read them: it returns ENOSYS, and libc uses
-// clone().
+// Restricts clone(). clone3() has its flags in memory, where no filter can read them. So clone3() returns ENOSYS, and
+// libc uses clone().
 void add_rules_of_new_processes(Program& program, CapabilityMask kept) {
   const std::uint32_t denied = CLONE_PARENT | CLONE_PTRACE | ((kAdmin & kept) == 0 ? kNamespaces : 0);
   program.add(SYS_clone, Rule().load_argument(0).when_any_of(denied, kRefuse).otherwise(kAllow));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all keys except those of a plugin (plugin_keys.cpp), in the order of the reference.
+// The table of all keys except the keys of a plugin (plugin_keys.cpp), in the order of the reference.
 #include <algorithm>
 #include <chrono>
 #include <iterator>

@@ -25,7 +25,8 @@ std::string default_node_name() {
   return name && *name ? name : host_name();
 }
 
-// Checks that originals are stored if values may be written: a value that cannot be reverted must not be written.
+// Checks that originals are stored if values may be written, because a value that cannot be reverted must not be
+// written.
 void check_modes(const Config& config, Report& report) {
   if (!config.qos.directory.empty()) return;
   constexpr std::string_view kWhy = ": 'enforce' needs qos.directory, where is kept what knobs had before";

@@ -11,7 +11,8 @@
 namespace koord::config {
 namespace {
 
-// Checks the rules for the Lease: two replicas must not lead at once, and one slow request must not end the leadership.
+// Checks the rules for the Lease: two replicas must not lead at the same time, and one slow request must not end the
+// leadership.
 void check_lease(const ManagerConfig::Lease& lease, Report& report) {
   const auto add = [&](std::string_view key, Duration found, const std::string& expected) {
     report.add(invalid(std::string(key) + ": expected " + expected + ", found '" + format_duration(found) + "'"));

@@ -45,7 +45,7 @@ bool has_dots(std::string_view path) {
   return false;
 }
 
-// Returns whether the path is one of the node's roots and a path below it.
+// Returns whether the path consists of the name of one of the node's roots and a path below it.
 bool is_granted_path(std::string_view path) {
   if (has_dots(path)) return false;
   const std::string_view root = path.substr(0, path.find('/'));

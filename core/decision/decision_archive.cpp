@@ -48,7 +48,7 @@ void DecisionArchive::run() {
   std::unique_lock lock(mutex_);
   while (!ends_) {
     wake_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
-    // Waits until a batch has collected.
+    // Waits, so that decisions collect into a batch.
     wake_.wait_for(lock, status_.problem.empty() ? options_.period : options_.retry, [this] { return ends_; });
     if (ends_) return;
     lock.unlock();

@@ -41,7 +41,7 @@ void FdWatch::State::wait() {
   });
 }
 
-// Releases the descriptor first: Asio would close it, but the caller owns it.
+// Releases the descriptor first, because Asio would close it, but the caller owns it.
 void FdWatch::State::cancel() {
   cancelled = true;
   descriptor.release();

@@ -27,7 +27,7 @@ bool Strand::State::schedule() {
 }
 
 // Runs one task, then queues the strand again at the end of the pool's queue. So a busy strand does not starve the
-// others.
+// other strands.
 void Strand::State::run_next() {
   if (std::optional<Task> task = begin()) {
     (*task)();
@@ -79,7 +79,7 @@ void Strand::State::set_alarm(Overrun kind) {
                                        [self = shared_from_this(), id = run.id, kind] { self->on_alarm(id, kind); });
 }
 
-// The worker cannot leave the task meanwhile: finish() needs the same lock.
+// The worker cannot leave the task meanwhile, because finish() needs the same lock.
 void Strand::State::on_alarm(std::uint64_t run, Overrun kind) {
   std::deque<Job> dropped;
   OnOverrun on_overrun;

@@ -12,7 +12,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// A shorter period is a mistake and would be a busy loop. A longer one than kLongest would overflow the clock.
+// A shorter period is a mistake and would be a busy loop. A period longer than kLongest would overflow the clock.
 constexpr Duration kShortestPeriod = std::chrono::milliseconds(1);
 constexpr Duration kLongest = std::chrono::hours(24 * 365 * 10);
 
@@ -55,7 +55,8 @@ void Timer::State::fire() {
   task();
 }
 
-// A wait that has ended may be queued behind the caller and cannot be cancelled any more. The flag stops its task.
+// A wait that has ended may be queued to run after the caller, and cannot be cancelled any more. The flag stops its
+// task.
 void Timer::State::cancel() {
   cancelled = true;
   timer.cancel();

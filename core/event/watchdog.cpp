@@ -9,7 +9,7 @@ Watchdog::Watchdog() : thread_([this] { run(); }) {}
 
 Watchdog::~Watchdog() { stop(); }
 
-// Wakes the thread only if the alarm is due before the one that the thread sleeps for. The thread does not notice
+// Wakes the thread only if the alarm is due before the alarm that the thread waits for. The thread does not notice
 // disarmed alarms, so it sometimes wakes for nothing. That costs less than two wake-ups for each task.
 Watchdog::AlarmId Watchdog::arm(Clock::time_point due, Task alarm) {
   std::lock_guard lock(mutex_);

@@ -83,7 +83,7 @@ void Workers::give_up(WorkerId id) {
     worker->second.state = State::written_off;
     ++written_off_;
   } catch (const std::system_error&) {
-    workers_.erase(last_id_);  // no thread is available: the pool continues with fewer
+    workers_.erase(last_id_);  // no thread is available, so the pool continues with fewer
   }
 }
 

@@ -20,7 +20,7 @@ constexpr int kMostPasses = 20;
 
 constexpr std::int32_t kInit = 1;
 
-// Returns the processes of a cgroup, without init. A cgroup that has ended has none.
+// Returns the processes of a cgroup, without init. A cgroup that has ended has no processes.
 Result<cgroup::Members> victims_in(const std::string& directory) {
   Result<cgroup::Members> members = cgroup::members_of(directory);
   if (!members && members.error().is(std::errc::no_such_device)) return cgroup::Members{};
@@ -46,10 +46,11 @@ Result<void> kill_cgroup(const cgroup::Layout& layout, std::string_view cgroup_d
       return invalid(directory +
                      " has processes that are not seen from here: the agent needs the node's PID namespace");
     if (members.pids.empty()) return {};
-    // Since Linux 5.14 the kernel itself kills all processes at once, also those that are just being created.
+    // Since Linux 5.14 the kernel itself kills all processes at the same time, including those that are just being
+    // created.
     if (write_value(directory + "/cgroup.kill", "1")) return {};
     cgroup::kill_members(directory, members.pids);
-    ::usleep(5000);  // the kernel needs a moment to remove them; the next pass finds the others
+    ::usleep(5000);  // the kernel needs a moment to remove them; the next pass finds the other processes
   }
   return system_error(EBUSY, directory + " still has processes");
 }

@@ -15,11 +15,11 @@ constexpr std::string_view kSource = "kubernetes.io/config.source";
 constexpr std::string_view kPolicy = "koordinator.sh/eviction-policy";
 constexpr std::string_view kEnabled = "koordinator.sh/eviction-enabled";
 
-// The least priority of system pods: system-cluster-critical, system-node-critical.
+// The minimum priority of system pods: system-cluster-critical, system-node-critical.
 constexpr std::int32_t kSystemPriority = 2'000'000'000;
 
-// These features pick among all pods, by priority. The others pick among best-effort pods, which agree to it by their
-// class.
+// These features pick among all pods, by priority. All other features pick among best-effort pods, which agree to
+// evictions by their class.
 constexpr std::string_view kByPriority[] = {"CPUEvict", "MemoryEvict", "CPUAllocatableEvict", "MemoryAllocatableEvict"};
 
 const std::string* value_of(const state::StringMap& map, std::string_view name) {

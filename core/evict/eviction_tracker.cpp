@@ -77,7 +77,7 @@ std::int64_t EvictionTracker::releases(const Release& release, Time now) const {
 bool EvictionTracker::pick(const std::vector<std::string>& uids, const state::Snapshot& snapshot, Time now) {
   if (brake_until(now)) return false;
   for (const std::string& uid : uids) picked_.insert_or_assign(uid, now);
-  std::size_t pods = 0;  // the node's pods, and picked ones that no longer exist
+  std::size_t pods = 0;  // the node's pods, and picked pods that no longer exist
   for (const auto& [uid, time] : picked_) pods += find_pod(snapshot, uid) == nullptr ? 1 : 0;
   for (const state::Pod& pod : snapshot.pods) pods += has_ended(pod) ? 0 : 1;
   if (picked_.size() <= most_picked(pods, limits_.brake_percent)) return false;

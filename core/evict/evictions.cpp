@@ -126,7 +126,7 @@ void Evictions::take(const decision::Proposer& proposer, std::vector<Request> re
   std::optional<Order> to_kill;
   std::vector<Outcome> held_back;
   std::optional<Time> braked;
-  std::string why;  // of the brake
+  std::string why;  // reason of the brake
   {
     std::lock_guard lock(mutex_);
     const Time now = parts_.clock.now();
@@ -189,7 +189,7 @@ void Evictions::answered(const std::string& uid, const Result<kube::EvictionAnsw
   Outcome outcome;
   bool is_change = false;
   std::optional<Time> braked;
-  std::string why;  // of the brake
+  std::string why;  // reason of the brake
   {
     std::lock_guard lock(mutex_);
     auto asked = asked_.find(uid);

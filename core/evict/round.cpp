@@ -101,7 +101,7 @@ class Round {
   const std::string_view plugin_;
   const EvictionTracker& tracker_;
   const RoundInput& input_;
-  std::unordered_map<std::uint64_t, const state::Pod*> pods_;  // by handle
+  std::unordered_map<std::uint64_t, const state::Pod*> pods_;  // key: handle of the pod
   std::set<std::uint64_t> handled_;
   std::vector<Holding> releasing_;  // pods of this round that are not in the tracker
   std::vector<Verdict> verdicts_;

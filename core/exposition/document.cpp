@@ -99,7 +99,7 @@ class DocumentReader {
 
   Error error(const std::string& text) const { return invalid("line " + std::to_string(parser_.line()) + ": " + text); }
 
-  // Returns the same text in memory that exists as long as the document.
+  // Returns the same text in memory that exists while the document exists.
   std::string_view keep(std::string_view text) {
     const std::string& all = *document_.text_;
     if (text.data() >= all.data() && text.data() + text.size() <= all.data() + all.size()) return text;
@@ -280,12 +280,12 @@ class DocumentReader {
   }
 
   const DocumentLimits limits_;
-  ByteShare working_;                     // of the members that end with the reader
-  std::size_t kept_ = 0, temporary_ = 0;  // of the current line, not yet in the shares
+  ByteShare working_;                     // memory of the members that end with the reader
+  std::size_t kept_ = 0, temporary_ = 0;  // bytes of the current line that are not yet in the shares
   Document document_;
   Parser parser_;
   std::unordered_map<std::string_view, Family> families_;
-  std::unordered_map<std::string_view, Target> targets_;  // by the samples' name
+  std::unordered_map<std::string_view, Target> targets_;  // key: the samples' name
   std::unordered_map<std::string_view, std::uint32_t> histogram_metrics_;
   std::string_view last_name_;
   Target last_target_{};

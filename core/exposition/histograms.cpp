@@ -24,8 +24,8 @@ bool HistogramAssembly::is(const Group& group, std::uint32_t metric, std::span<c
   return own == group.labels.end();
 }
 
-// Makes the key of a series, with labels sorted by name: lines of one series may have them in another order. The
-// separator NUL does not occur in normal UTF-8 text.
+// Makes the key of a series, with labels sorted by name, because lines of one series may have the labels in a different
+// order. The separator NUL does not occur in normal UTF-8 text.
 void HistogramAssembly::make_key(std::string_view name, std::span<const Label> labels) {
   std::vector<Label> sorted;
   for (const Label& label : labels) {

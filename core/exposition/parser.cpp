@@ -277,7 +277,7 @@ Result<void> Parser::parse_exemplar(Cursor& at) {
 }
 
 Result<void> Parser::parse_labels(Cursor& at, std::vector<Label>& labels) {
-  // Reserves enough for the whole line at once, because unescaped text must not move.
+  // Reserves enough for the whole line first, because unescaped text must not move.
   if (std::memchr(at.at, '\\', at.rest().size()) != nullptr) unescaped_.reserve(unescaped_.size() + at.rest().size());
   bool loose = syntax_ == Syntax::text;
   at.skip('{');

@@ -86,7 +86,7 @@ class Records {
     if (is_rejection) record.wanted = "reject";
   }
 
-  // Records the value that the runtime gets: the composed one, or else the hook's own.
+  // Records the value that the runtime gets: the composed value, or else the hook's own value.
   void finish_given(Decision& record, const std::string& otherwise) const {
     const std::string composed = resource_text(subject_.resources, record.knob);
     record.after = composed.empty() ? otherwise : composed;

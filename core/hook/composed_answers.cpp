@@ -159,7 +159,7 @@ std::optional<knob::Value> compose_field(const host::HookVerdict& verdict, std::
     return knob::Base{&knob, std::move(value), "request"};
   };
   Result<knob::Composition> made = knob::compose(pointers, {.cap = std::move(more.cap)}, base_of);
-  // A strategy's cpu.weight cannot replace a value of cpu.shares: the governor sets it when the container exists.
+  // A strategy's cpu.weight cannot replace a value of cpu.shares here. The governor sets it when the container exists.
   if (made && made->knob != &knob && others) return compose_field(verdict, field, requested, {});
   return made ? std::optional(std::move(made->value)) : std::nullopt;
 }

@@ -65,7 +65,7 @@ std::optional<std::int64_t> number_of(const host::HookVerdict& verdict, std::str
 }
 
 // Returns the limit of memory and swap together for a new memory limit; nullopt: unchanged. The kernel refuses a memory
-// limit above it, and by default runc sets it to the memory limit: then the memory limit could not be raised later.
+// limit above this limit. By default runc sets it to the memory limit, so the memory limit could not be raised later.
 std::optional<std::int64_t> swap_beside(std::int64_t limit, std::optional<std::int64_t> requested_swap) {
   if (requested_swap.value_or(-1) <= 0) return -1;
   const bool is_above = limit < 0 || limit > *requested_swap;
@@ -75,7 +75,7 @@ std::optional<std::int64_t> swap_beside(std::int64_t limit, std::optional<std::i
 // Returns the amount; -1: no limit.
 std::int64_t limit_of(const knob::Value& value) { return value.amount == knob::kUnlimited ? -1 : value.amount; }
 
-// Raises the limit of memory and swap to the memory limit: different hooks may set the two.
+// Raises the limit of memory and swap to the memory limit, because different hooks may set the two.
 std::int64_t at_least_limit(std::int64_t swap, std::int64_t limit) {
   return limit < 0 ? -1 : swap < 0 ? swap : std::max(swap, limit);
 }
@@ -97,7 +97,7 @@ std::optional<std::string> requested_text(std::string_view field, const nri::Res
   return std::nullopt;
 }
 
-// Sets the quota. If the period is that of the request, only the quota is changed.
+// Sets the quota. If the request has the same period, only the quota is changed.
 void set_quota(nri::Resources& resources, const host::HookVerdict& verdict, const knob::Value& quota,
                const nri::Resources& requested) {
   resources.cpu_quota_us = limit_of(quota);
@@ -109,7 +109,7 @@ void set_quota(nri::Resources& resources, const host::HookVerdict& verdict, cons
     resources.cpu_period_us = period;
 }
 
-// Adds a device. Its text is valid: it was checked when the hook set it.
+// Adds a device. Its text is valid, because it was checked when the hook set it.
 void add_device(nri::Adjustment& adjustment, std::string_view field, std::string_view value) {
   if (const Result<host::HookDevice> device = host::parse_hook_device(field, value))
     adjustment.devices.push_back({.path = device->path,
@@ -148,8 +148,8 @@ std::string changed_by(const host::HookVerdict& verdict, std::string_view field)
   return {};
 }
 
-// Returns whether the resctrl group has the agent's prefix. Its strategy makes and empties such a group: a container
-// leaves it only at its end.
+// Returns whether the resctrl group has the agent's prefix. The agent's strategy makes and empties such a group, and a
+// container leaves it only at its end.
 bool is_own_group(const host::HookVerdict& verdict) {
   return text_of(verdict, "linux.rdt.closid").starts_with(knob::Resctrl::kOwnPrefix);
 }

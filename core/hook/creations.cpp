@@ -82,8 +82,8 @@ void Creations::forget(std::string_view container_id) {
   if (found != entries_.end() && !container_id.empty()) remove(found);
 }
 
-// Only marks the container. update() writes the values to the journal, for all containers at once: the journal is
-// synced to the disk under the governor's lock, for which the next creation may wait.
+// Only marks the container. update() writes the values to the journal, for all containers together, because the journal
+// is synced to the disk under the governor's lock, for which the next creation may wait.
 void Creations::begin(std::string_view container_id) {
   std::lock_guard lock(mutex_);
   for (auto& [key, entry] : entries_)
@@ -127,8 +127,8 @@ void Creations::refresh_entries(const state::Snapshot& snapshot) {
   }
 }
 
-// Holds the values of these containers. Releases the lock while the governor writes. If the write of several containers
-// fails, each is tried alone.
+// Holds the values of these containers. Releases the lock while the governor writes. If the write for several
+// containers fails, tries each container separately.
 void Creations::hold(const std::vector<Key>& keys) {
   std::vector<std::pair<Key, std::vector<knob::Adjusted>>> values;
   std::vector<knob::Adjusted> all;

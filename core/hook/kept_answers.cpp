@@ -14,7 +14,7 @@ namespace {
 
 constexpr log::Category hook_log{"hooks"};
 
-// The stages of a creation: a hook gets the same question later as at the creation.
+// The stages of a creation, so that a hook later gets the same question as at the creation.
 constexpr std::uint32_t kPodStage = KOORD_STAGE_PRE_RUN_POD_SANDBOX, kContainerStage = KOORD_STAGE_PRE_CREATE_CONTAINER;
 
 // Returns whether hooks are asked about the container. They are not asked about ephemeral containers, the sandbox (it
@@ -41,7 +41,8 @@ void KeptAnswers::update(const state::SnapshotPtr& snapshot) {
   const Subjects subjects = subjects_of(*snapshot);
   std::set<std::uint64_t> alive;
   for (const Subject& subject : subjects) alive.insert(subject.handle);
-  // Proposes the kept answers first: hooks may take long, and the plans of other hooks must not expire meanwhile.
+  // Proposes the kept answers first, because hooks may take long, and the plans of other hooks must not expire
+  // meanwhile.
   for (auto& [proposer, hook] : hooks_) {
     hook.is_new_plan |=
         std::erase_if(hook.answers, [&](const auto& answer) { return !alive.contains(answer.first); }) > 0;

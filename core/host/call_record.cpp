@@ -22,7 +22,7 @@ void CallRecord::count(const char* call, const service::CallResult& result) {
   counts_.cpu += result.cpu;
   if (result.ok()) return;
   ++counts_.errors;
-  // Keeps the error of the call that lost the process. Later calls only find that it is lost.
+  // Keeps the error of the call that lost the process. Later calls only report that the process is lost.
   if (std::exchange(lost_, result.lost) && result.lost) return;
   last_error_ = std::string(call) + "(): " + describe(result);
 }

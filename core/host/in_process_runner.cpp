@@ -16,7 +16,7 @@ namespace koord::host {
 namespace {
 
 constexpr std::size_t kMaxUrl = 4096;
-constexpr std::size_t kMaxName = 1024;  // of a metric's name
+constexpr std::size_t kMaxName = 1024;  // limit of a metric's name
 
 service::CallResult too_long(const char* call, std::uint64_t bytes, std::size_t most) {
   return {.status = KOORD_E_INVALID,

@@ -16,12 +16,12 @@ namespace {
 
 constexpr log::Category instance_log{"plugin"};
 
-// The least time limit of a tick in a process that can be killed. A busy machine alone must not end the process.
+// The minimum time limit of a tick in a process that can be killed. A busy machine alone must not end the process.
 constexpr Duration kLeastPatience = std::chrono::seconds(1);
-// The time that such a process has to end.
+// The time that a process that can be killed has to end.
 constexpr Duration kEndPatience = std::chrono::seconds(10);
 
-// Keeps abandoned instances: a call in them may continue at any time, so they are never destroyed.
+// Keeps abandoned instances: they are never destroyed, because a call in them may continue at any time.
 void keep_for_ever(std::shared_ptr<Instance> instance) {
   static std::mutex& mutex = *new std::mutex;
   static auto& kept = *new std::vector<std::shared_ptr<Instance>>;

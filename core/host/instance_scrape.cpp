@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ticks of an external advisor. Each endpoint that is due is scraped on a thread of its own, so a slow endpoint
 // does not occupy a worker. Its answer is mapped and recorded on the strand. Problems with an endpoint become the
-// reason of the instance, which keeps running: the next tick scrapes again. The CPU time of the thread and of the
-// recording is charged to the plugin. A plugin with a process of its own waits while it has used up its CPU limit.
+// reason of the instance, which keeps running, because the next tick scrapes again. The CPU time of the thread and of
+// the recording is charged to the plugin. A plugin with a process of its own waits while it has used up its CPU limit.
 #include <pthread.h>
 
 #include <algorithm>
@@ -269,7 +269,7 @@ void Instance::scrape_ended(Session& session, const scrape::TargetScrape* known,
       status.dropped = outcome->dropped;
       status.left_out = outcome->left_out;
       status.left_out_because = outcome->left_out_because;
-      struck_out = record_.ticked(outcome->wall, deadline);  // without the time that the endpoint took
+      struck_out = record_.ticked(outcome->wall, deadline);  // the duration does not include the time of the endpoint
     } else {
       ++status.failures;
       ++scrape_failures_;

@@ -162,7 +162,7 @@ void ManagedPlugin::load() {
   loading_.post(task, {.wedged_after = kMappingPatience}, on_overrun);
 }
 
-// Checks and maps the file. If it is mapped already, only checks it: it must be the file that was mapped.
+// Checks and maps the file. If it is mapped already, only checks that it is the file that was mapped.
 Result<ManagedPlugin::Mapped> ManagedPlugin::map(const load::PluginFile& file, const load::ContentDemand& demand,
                                                  const Mapped& known, const Loader& load, const RunnerLimits& limits) {
   load::CheckedFile checked = TRY(load::check_content(file.path, demand));
@@ -186,7 +186,7 @@ void ManagedPlugin::loaded(const load::ContentDemand& demand, const Result<Mappe
     if (mapped) isolation_ = mapped->plugin->isolation();
   }
   mapped ? void(fulfilled_ = demand) : fulfilled_.reset();
-  if (enabled && demand != demand_) return load();  // another demand came meanwhile
+  if (enabled && demand != demand_) return load();  // a different demand came meanwhile
   if (!mapped && loading_stop_.stop_requested()) return enabled ? load() : set_state(PluginState::disabled);
   if (!mapped) return refuse(mapped.error().message());
   enabled ? go_on() : set_state(PluginState::disabled);
@@ -313,7 +313,7 @@ Supervisor::Pace ManagedPlugin::pace_of(const load::ClassInfo& info) const {
   return {.period = period, .deadline = std::min(period, settings_.deadline.value_or(period))};
 }
 
-// A class that this node does not support does not prevent the other classes from running.
+// A class that this node does not support does not prevent other classes from running.
 ManagedPlugin::Start ManagedPlugin::how_it_starts(std::string& reason) const {
   const PluginStatus now = status();
   reason = now.reason.empty() ? std::string(to_string(now.state)) : now.reason;

@@ -38,7 +38,7 @@ int severity(PluginState state) {
     case PluginState::stopped:
       return 0;
     default:
-      return 2;  // between two states
+      return 2;  // the instance is between two states
   }
 }
 
@@ -147,8 +147,8 @@ void ManagedPlugin::check_state_size() {
   });
 }
 
-// Ends a plugin with too large a state directory at once: a process that is asked to stop would continue to write.
-// After its restart, the plugin has the time until the next measurement to clear the directory.
+// Ends a plugin with too large a state directory immediately, because a process that is asked to stop would continue to
+// write. After its restart, the plugin has the time until the next measurement to clear the directory.
 void ManagedPlugin::judge_state_size(const Result<std::uint64_t>& bytes, std::uint64_t limit, Duration took) {
   measuring_state_ = false;
   state_rests_until_ = steady_now() + kStateRest * took;

@@ -119,7 +119,7 @@ bool PluginManager::stop(Duration grace) {
     std::unique_lock lock(state_->ended_mutex);
     return state_->ended.wait_until(lock, begin + since_begin, all_ended);
   };
-  // Ends all processes at once, so slow plugins do not wait for each other.
+  // Ends all processes at the same time, so slow plugins do not wait for each other.
   if (!wait_until(std::min(grace, kStopGrace))) {
     for (const auto& plugin : plugins) plugin->end_processes();
     wait_until(grace);

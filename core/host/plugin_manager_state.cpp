@@ -23,7 +23,7 @@ std::string format_cores(double cores) {
   return text;
 }
 
-// The number of hooks that may hang before another hook has to wait.
+// The number of hooks that may hang before a further hook has to wait.
 constexpr std::size_t kHookThreads = 4;
 
 // The delay between a change of the standing verdicts and the event.
@@ -51,8 +51,8 @@ void PluginManager::State::unsubscribe() {
   parts.services.verdicts.remove(verdict_subscription);
 }
 
-// [any] Posts one event for all changes within kVerdictEventDelay. This limits the cost for others of a plugin that
-// posts and ends verdicts without pause.
+// [any] Posts one event for all changes within kVerdictEventDelay. This limits the cost that a plugin causes for others
+// if it posts and ends verdicts without pause.
 void PluginManager::State::verdicts_changed() {
   if (verdict_event_due.exchange(true)) return;
   parts.loop.post([weak = weak_from_this()] {
@@ -133,7 +133,7 @@ void PluginManager::State::add_gate(load::PluginFile& file, config::FeatureGates
     if (Result<void> added = gates.add(std::move(gate)); !added) file.refusal = added.error().message();
 }
 
-// Takes a file that was found. A known file stays: only replace() replaces it. A refused file is checked again.
+// Takes a file that was found. A known file stays, because only replace() replaces it. A refused file is checked again.
 void PluginManager::State::take(load::PluginFile file, config::FeatureGates& gates) {
   add_gate(file, gates);
   std::lock_guard lock(mutex);
@@ -217,7 +217,7 @@ void PluginManager::State::check_agent_budget(const Plugins& running) {
   cpu_cores.set(agent_budget.cores().value_or(0));
   cpu_budget_cores.set(static_cast<double>(cpu_budget_millis) / 1000);
   advisor_slowdown.set(agent_budget.slowdown());
-  // Also plugins that have started since the last poll.
+  // This includes plugins that have started since the last poll.
   for (const auto& plugin : running) plugin->set_agent_slowdown(agent_budget.slowdown());
   if (!changed) return;
   const std::string now = "advisors tick at " + std::to_string(agent_budget.slowdown()) + " times their periods";

@@ -60,7 +60,7 @@ PluginMetrics::Metrics& PluginMetrics::of(const std::string& plugin) {
   return by_plugin_.emplace(plugin, made).first->second;
 }
 
-// Updates the sums over all endpoints of the plugin. The duration is that of the slowest endpoint.
+// Updates the sums over all endpoints of the plugin. The duration is the duration of the slowest endpoint.
 void PluginMetrics::update_scrapes(Metrics& metrics, const PluginStatus& plugin) {
   ScrapeStatus all;
   for (const InstanceStatus& instance : plugin.instances) {

@@ -7,8 +7,8 @@
 namespace koord::host {
 namespace {
 
-// The new plugin waits one period for the end of the old one, then it ticks beside it. If the period is short, it waits
-// at least this long, which is enough for any old plugin to end.
+// The new plugin waits one period for the end of the old one, then it ticks beside the old one. If the period is short,
+// it waits at least this long, which is enough for any old plugin to end.
 constexpr Duration kLeastOverlap = std::chrono::milliseconds(100);
 constexpr Duration kMostOverlap = std::chrono::seconds(5);
 

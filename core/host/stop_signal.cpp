@@ -30,7 +30,7 @@ bool readable_within(int fd, std::uint64_t timeout_ns) {
     pollfd wait{fd, POLLIN, 0};
     int n = ::ppoll(&wait, 1, &timeout, nullptr);
     if (n < 0 && errno == EINTR) continue;
-    return n != 0;  // after another error, stop rather than run forever
+    return n != 0;  // after a different error, stop rather than run forever
   }
 }
 

@@ -94,7 +94,7 @@ void Supervisor::on_state(PluginState state) {
   grace_.reset();
   patience_.reset();
   if (state == PluginState::failed) return on_failed();
-  // The instance was stopped for another configuration, or was switched off and on again while it stopped.
+  // The instance was stopped for a different configuration, or was switched off and on again while it stopped.
   if (state == PluginState::stopped && wanted_) instance_->start();
 }
 

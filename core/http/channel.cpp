@@ -23,7 +23,7 @@ int error_of(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-// Enables TCP keepalive. It detects a server that disappeared without closing the connection, also while no timer runs.
+// Enables TCP keepalive. It detects a server that disappeared without closing the connection, even while no timer runs.
 void set_keep_alive(int fd) {
   const int on = 1, seconds = 30;
   ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -73,7 +73,7 @@ void Channel::on_connected() {
 
 void Channel::go_on_shaking_hands() {
   Result<bool> done = tls_->shake_hands();
-  queue(tls_->outgoing());  // also an alert with the reason for the server
+  queue(tls_->outgoing());  // may include a TLS alert that states for the server why the handshake failed
   if (!fd_) return;
   if (!done) return end(std::move(done).error());
   if (!*done) return;
@@ -128,8 +128,8 @@ void Channel::queue(std::string bytes) {
   flush();
 }
 
-// Sends unsent bytes. A failed write does not end the channel: the server may have answered before it read everything,
-// and its answer can still be read. A read also detects a closed connection.
+// Sends unsent bytes. A failed write does not end the channel, because the server may have answered before it read
+// everything, and its answer can still be read. A read also detects a closed connection.
 void Channel::flush() {
   const ssize_t n = ::send(fd_.get(), unsent_.data() + sent_, unsent_.size() - sent_, MSG_NOSIGNAL);
   const bool gone = n < 0 && !is_passing(errno);

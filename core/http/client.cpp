@@ -97,7 +97,7 @@ Result<void> BlockingExchange::shake_hands() {
   tls_.emplace(TRY(TlsSession::begin(*options_.tls)));
   for (;;) {
     Result<bool> done = tls_->shake_hands();
-    // This includes an alert with the reason for the server.
+    // This may include a TLS alert that states for the server why the handshake failed.
     if (int error = send(tls_->outgoing()); error != 0 && done) return system_error(error, "cannot send");
     if (!done) return std::move(done).error();
     if (*done) return {};
@@ -110,7 +110,7 @@ Result<void> BlockingExchange::shake_hands() {
 // Returns the next bytes, which are valid until the next call. Empty: the server has closed the connection.
 Result<std::string_view> BlockingExchange::receive_some() {
   for (;;) {
-    if (Clock::now() >= deadline_) return system_error(ETIMEDOUT, "");  // also if the peer sends without a pause
+    if (Clock::now() >= deadline_) return system_error(ETIMEDOUT, "");  // even if the peer sends without a pause
     const ssize_t n = ::recv(socket_.get(), block_.data(), block_.size(), 0);
     if (n >= 0) return std::string_view(block_.data(), static_cast<std::size_t>(n));
     if (errno != EAGAIN && errno != EINTR) return system_error(errno, "");

@@ -84,7 +84,7 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   void await_piece();
   void linger();
 
-  // Wraps a step that the loop runs later, unless the connection has ended by then. If the step ends the connection,
+  // Wraps a step that the loop runs later, unless the connection has ended before it. If the step ends the connection,
   // the object stays valid until the step returns.
   template <class Step>
   auto later(Step step) {
@@ -104,8 +104,8 @@ class HttpConnection final : public Connection, public std::enable_shared_from_t
   // Returns whether the peer is refused. It only receives the reason, and has only the time needed for that.
   bool is_refused() const { return !peer_.refusal.empty(); }
 
-  // Returns whether the client showed no certificate because its authority was unknown then. It may show one on a new
-  // connection.
+  // Returns whether the client showed no certificate because the server did not know its authority at that time. It may
+  // show one on a new connection.
   bool is_unknown_for_its_age(unsigned status) const {
     if (status != 401 || !peer_.tls) return false;
     const std::shared_ptr<const TlsPeer> client = stream_.peer();
@@ -178,7 +178,7 @@ void HttpConnection::listen() {
 }
 
 void HttpConnection::on_bytes(std::string_view bytes) {
-  // Closed or reset: an answer would not arrive.
+  // The connection was closed or reset, so an answer would not arrive.
   if (bytes.empty()) return cut();
   if (state_ == State::idle) begun_ = ++service_->last_turn;
   parser_.feed(bytes);
@@ -235,7 +235,7 @@ void HttpConnection::on_header() {
   read_body();
 }
 
-// Pauses reading until the guard has decided. A late decision finds another request number and is ignored.
+// Pauses reading until the guard has decided. A late decision finds a different request number and is ignored.
 void HttpConnection::ask_guard(const Guard& guard) {
   state_ = State::checked;
   stream_.pause();
@@ -249,7 +249,8 @@ void HttpConnection::ask_guard(const Guard& guard) {
 
 void HttpConnection::on_decision(std::optional<Response> refusal) {
   if (!refusal) return begin_body();
-  // The connection is kept only if the whole body was received already: reading more would cost as much as serving it.
+  // The connection is kept only if the whole body was received already, because reading more would cost as much as
+  // serving the request.
   const bool is_whole = parser_.has_stated_body() && parser_.parse_body() == Progress::whole;
   answer(*std::move(refusal), is_whole && parser_.keep_alive());
 }
@@ -286,8 +287,8 @@ Request HttpConnection::take_header() {
   return request;
 }
 
-// Runs the handler. If it is late, an error is sent instead. Its own answer then finds another request number and is
-// dropped.
+// Runs the handler. If it is late, an error is sent instead. In that case, its own answer finds a different request
+// number and is dropped.
 void HttpConnection::dispatch() {
   state_ = State::busy;
   stream_.pause();

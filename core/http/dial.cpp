@@ -7,7 +7,7 @@
 namespace koord::http {
 namespace {
 
-// The timeout of an address, if others follow. The last address may use the remaining time of the request.
+// The timeout of an address, if further addresses follow. The last address may use the remaining time of the request.
 constexpr Duration kPatience = std::chrono::seconds(2);
 
 }  // namespace

@@ -63,7 +63,7 @@ void Exchange::connect(std::shared_ptr<Slot> slot) {
 }
 
 void Exchange::on_dialled(Result<std::shared_ptr<Channel>> channel) {
-  const auto dial = std::exchange(dial_, nullptr);  // keeps it alive: it is calling this function
+  const auto dial = std::exchange(dial_, nullptr);  // keeps it alive, because it is calling this function
   if (!channel) return finish(std::move(channel).error().context("cannot connect"));
   ++connections_->opened;
   Lease connection = std::move(connection_);
@@ -141,8 +141,8 @@ void Exchange::set_deadline(Duration left) {
   });
 }
 
-// Fails the request. If a kept connection did not answer, something between (such as a NAT) may have dropped it, and
-// the other kept ones, too. So they are closed.
+// Fails the request. If a kept connection did not answer, something in between (such as a NAT) may have dropped it and
+// all other kept connections. So these are closed.
 void Exchange::on_deadline() {
   if (connection_.used && !got_bytes_) connections_->close_kept();
   const std::string what = streaming_ ? "nothing came for " + seconds(request_.silence)

@@ -15,7 +15,7 @@ namespace {
 constexpr int kGzipWindow = 15 + 16;  // 16 selects a gzip header in zlib
 constexpr int kMemoryLevel = 8;
 
-// Returns the text as zlib's input. zlib takes a non-const pointer, but does not write to it.
+// Returns the text as zlib's input. zlib takes a non-const pointer. It does not write to it.
 Bytef* as_input(std::string_view text) { return reinterpret_cast<Bytef*>(const_cast<char*>(text.data())); }
 
 // Runs `step` over the input and appends its output. The output grows in blocks, so a small answer takes little memory.
@@ -32,7 +32,7 @@ int pump(z_stream& stream, std::string& out, std::size_t max_bytes, Step step) {
   return status;
 }
 
-// Returns the weight of one item of Accept-Encoding, such as "gzip;q=0.5". nullopt: it names another coding.
+// Returns the weight of one item of Accept-Encoding, such as "gzip;q=0.5". nullopt: it names a different coding.
 std::optional<double> gzip_weight(std::string_view item, std::string_view coding) {
   std::string_view name = trim(*next_field(item, ';'));
   if (name != coding) return std::nullopt;

@@ -23,7 +23,7 @@ ino_t inode_of(const std::string& path) {
 bool is_passing_accept_error(int error) { return error == ECONNABORTED || error == EINTR || error == EPROTO; }
 
 // Sets TCP_NODELAY, which connections inherit. Without it, the last piece of an answer waits for the peer's ACK of the
-// previous one, for up to 40 ms.
+// previous piece, for up to 40 ms.
 void send_pieces_at_once(int fd) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -83,7 +83,7 @@ RequestParser::Progress RequestParser::parse_header() {
   while (!state_->error && !state_->parser->is_header_done()) {
     if (state_->must_wait()) return Progress::part;
   }
-  // Beast takes a body in an unknown encoding for none, and its bytes for the next request.
+  // Beast treats a body in an unknown encoding as missing, and its bytes as the next request.
   const auto& request = state_->parser->get();
   if (!state_->error && request.count(wire::field::transfer_encoding) != 0 && !state_->parser->chunked())
     state_->error = wire::error::bad_transfer_encoding;

@@ -27,11 +27,11 @@ Error too_large(std::size_t max_body) {
 // The receiver of the pieces of a body.
 struct Sink {
   ResponseParser::OnBody on_body;
-  std::size_t max_body = std::numeric_limits<std::size_t>::max();  // of bodies with a stated length
+  std::size_t max_body = std::numeric_limits<std::size_t>::max();  // limit for bodies with a stated length
   std::optional<Error> refused;
 };
 
-// A body type for Beast that stores nothing: each piece is passed to the sink.
+// A body type for Beast that stores nothing, because each piece is passed to the sink.
 struct PassedOn {
   using value_type = Sink*;
 

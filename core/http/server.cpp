@@ -24,14 +24,14 @@ constexpr std::string_view kForbidden =
     "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 12\r\n"
     "Connection: close\r\n\r\nnot allowed\n";
 
-// At most this many refused peers get a reason. Further ones are closed at once, so they take no place of other
-// clients.
+// At most this many refused peers get a reason. Connections of further refused peers are closed immediately, so they
+// take no place of other clients.
 constexpr std::size_t kMaxRefusalAnswers = 8;
 
 // The properties of a listener, besides its socket.
 struct Door {
   std::string unix_path = {};  // empty: TCP
-  UnixAccess access = {};      // of a unix socket
+  UnixAccess access = {};      // access rules of a unix socket
   std::shared_ptr<TlsServer> tls = nullptr;
 };
 
@@ -100,7 +100,7 @@ class Server::Core : public std::enable_shared_from_this<Server::Core> {
   };
   using IsOne = std::function<bool(const Entry&)>;
 
-  // Runs a step on the loop, unless the server has ended by then.
+  // Runs a step on the loop, unless the server has ended before it.
   template <class Step>
   void post(Step step) {
     service_->loop.post([weak = weak_from_this(), step] {
@@ -173,14 +173,15 @@ void Server::Core::accept(const Listener& listener, const Door& door, UniqueFd p
   connection->start();
 }
 
-// Makes room for one more connection of this kind. If necessary, closes the one that has waited longest for a request.
+// Makes room for one more connection of this kind. If necessary, closes the connection that has waited longest for a
+// request.
 bool Server::Core::make_room(std::size_t most, const IsOne& is_one) {
   if (count(is_one) < most) return true;
   return displace([&](const Entry& entry) { return is_one(entry) && entry.connection->is_waiting(); });
 }
 
-// Makes room when all connections are being answered: closes a connection of the network that has the most, if it then
-// still has at least as many as this one.
+// Makes room when all connections are being answered. Closes a connection of the network that has the most, unless that
+// network would then have fewer than this network with the new connection.
 bool Server::Core::take_from_greediest(const Listener& listener, const std::string& network) {
   std::map<std::string, std::size_t> counts;
   for (const auto& [key, entry] : connections_)
@@ -254,7 +255,7 @@ void Server::Core::stop(Duration bound, const std::function<void()>& stopped) {
 }
 
 void Server::Core::forget(Connection* connection) {
-  // The connection is still in one of its own functions. It is destroyed when its last handler is.
+  // The connection is still in one of its own functions. It is destroyed together with its last handler.
   connections_.erase(connection);
   --open_connections_;
   if (stopping_ && !closed_) end_stop_when_empty();

@@ -163,7 +163,7 @@ std::string peer_of(int fd) {
   if (peer.ss_family == AF_INET) return text_of(AF_INET, &reinterpret_cast<const sockaddr_in&>(peer).sin_addr);
   if (peer.ss_family != AF_INET6) return {};
   const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
-  constexpr std::size_t kPrefix = 12;  // of an IPv4 address, on a socket that accepts both
+  constexpr std::size_t kPrefix = 12;  // prefix of an IPv4 address, on a socket that accepts both
   if (IN6_IS_ADDR_V4MAPPED(&address)) return text_of(AF_INET, address.s6_addr + kPrefix);
   return text_of(AF_INET6, &address);
 }

@@ -60,7 +60,7 @@ struct TlsSession::State {
   std::unique_ptr<SSL, decltype(&::SSL_free)> ssl;
   BIO* in;           // owned by the session
   BIO* out;          // owned by the session
-  std::string name;  // of the server; empty for the server's end
+  std::string name;  // name of the server; empty for the server's end
 
   // Returns the meaning of a failed call: true, the peer has ended the stream; false, more bytes are needed; or an
   // error.

@@ -31,10 +31,11 @@ Result<TlsLibrary> load_library() {
   return all;
 }
 
-// Refuses to ask for a passphrase: it cannot be entered.
+// Refuses to ask for a passphrase, because it cannot be entered.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
-// Returns the certificates of a text up to the first unreadable one. OpenSSL's error queue has the reason why it ended.
+// Returns the certificates of a text up to the first unreadable certificate. OpenSSL's error queue has the reason why
+// it ended.
 std::vector<TlsCertificate> certificates_in(const TlsLibrary& tls, const std::string& text) {
   const std::unique_ptr<BIO, decltype(&::BIO_free)> bio(tls.BIO_new_mem_buf(text.data(), static_cast<int>(text.size())),
                                                         tls.BIO_free);
@@ -44,7 +45,8 @@ std::vector<TlsCertificate> certificates_in(const TlsLibrary& tls, const std::st
   return all;
 }
 
-// Returns whether the text was read to its end: at least one certificate was read, and no other follows.
+// Returns whether the text was read to its end, that is at least one certificate was read, and no further certificate
+// follows.
 bool read_to_end(const TlsLibrary& tls, const std::vector<TlsCertificate>& all) {
   const unsigned long error = tls.ERR_peek_last_error();
   return !all.empty() && ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;

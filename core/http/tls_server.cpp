@@ -229,7 +229,7 @@ void TlsServer::refresh() {
   checked_at_ = now;
   if (Versions::of(options_) == *versions_) {
     const std::lock_guard lock(mutex_);
-    problem_.clear();  // the invalid file was replaced by the one in use
+    problem_.clear();  // the invalid file was replaced by the file that is in use
     return;
   }
   Result<void> loaded = load();
@@ -275,7 +275,7 @@ TlsPeer TlsServer::peer_of(const TlsSession& session) const {
   found.problem = read_subject(tls, certificate.get(), found);
   if (!found.problem.empty()) return peer;
   if (material_->pools.empty()) found.problem = "no authorities of clients are known";
-  // An authority that knows the certificate gives a better reason than one that does not.
+  // An authority that knows the certificate gives a better reason than an authority that does not know it.
   const std::string unknown = tls.X509_verify_cert_error_string(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY);
   for (const Pool& pool : material_->pools) {
     std::string problem = problem_with(tls, pool.store.get(), certificate.get(), tls.SSL_get_peer_cert_chain(ssl));

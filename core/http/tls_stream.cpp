@@ -19,8 +19,9 @@ namespace koord::http {
 namespace {
 
 constexpr std::size_t kTlsReadBlock = 16 << 10;
-constexpr std::size_t kTlsWriteBlock = 64 << 10;  // encrypted at once; the rest of a large answer is not copied
-// The most unsent bytes other than answers, for a peer that does not read: handshake messages, alerts, key updates.
+constexpr std::size_t kTlsWriteBlock = 64 << 10;  // encrypted in one step; the rest of a large answer is not copied
+// The maximum of unsent bytes other than answers (handshake messages, alerts, key updates) for a peer that does not
+// read.
 constexpr std::size_t kMaxUnsentControl = 64 << 10;
 
 constexpr std::string_view kPlainHttp =
@@ -76,13 +77,13 @@ class TlsStream final : public Stream, public std::enable_shared_from_this<TlsSt
   std::unique_ptr<event::FdWatch> watch_;
   Watched watched_ = Watched::nothing;
 
-  OnOpen on_open_;                           // until the handshake has ended
-  std::shared_ptr<const OnBytes> on_bytes_;  // while it is read
-  OnSent on_sent_;                           // while an answer is sent
+  OnOpen on_open_;                           // set until the handshake has ended
+  std::shared_ptr<const OnBytes> on_bytes_;  // set while the stream is read
+  OnSent on_sent_;                           // set while an answer is sent
   bool is_open_ = false;
   bool has_failed_ = false;
-  bool has_ended_ = false;  // the peer has ended the stream, and the reader is not yet informed
-  bool is_first_ = true;    // nothing was received yet
+  bool has_ended_ = false;  // the peer has ended the stream, and the reader was not informed
+  bool is_first_ = true;    // nothing was received so far
 
   std::string unsent_;  // encrypted
   std::size_t sent_ = 0;
@@ -156,7 +157,7 @@ void TlsStream::take(std::string_view bytes) {
 // Continues the handshake. Returns false if it is not finished or has failed.
 bool TlsStream::go_on_shaking_hands() {
   Result<bool> done = session_->shake_hands();
-  queue_control();  // also an alert with the reason for the client
+  queue_control();  // may include a TLS alert that states for the client why the handshake failed
   if (!done) return fail_to_open(std::move(done).error()), false;
   if (!*done) return wait(), false;
   is_open_ = true;

@@ -269,7 +269,8 @@ class ItemHandler {
 
   void take_nothing() { take_item(json::value()); }
 
-  // Creates new memory for each item: the blocks of the old one have grown, and releasing them does not shrink them.
+  // Creates new memory for each item, because the blocks of the old memory have grown, and releasing them does not
+  // shrink them.
   void begin_memory() {
     memory_.emplace(buffer_.data(), buffer_.size());
     stack_.reset(&*memory_);
@@ -284,13 +285,13 @@ class ItemHandler {
   const JsonItemReader::Take& take_;
   std::span<const JsonWanted> wanted_;
   std::vector<unsigned char> buffer_ = std::vector<unsigned char>(kItemBytes);
-  std::optional<json::monotonic_resource> memory_;  // of one item; must precede stack_, which uses it
+  std::optional<json::monotonic_resource> memory_;  // memory of one item; must precede stack_, which uses it
   json::value_stack stack_;
   std::vector<Level> levels_;
-  std::string key_;   // the parts of the current key
-  std::string text_;  // the parts of the current text
+  std::string key_;   // the part of the current key that was received so far
+  std::string text_;  // the part of the current text that was received so far
   std::string filtered_key_;
-  std::size_t filtered_bytes_ = 0, kept_bytes_ = 0;  // of this item
+  std::size_t filtered_bytes_ = 0, kept_bytes_ = 0;  // bytes of this item
   JsonItemReader::Notes notes_;
   bool next_is_filtered_ = false;
   Place next_place_ = Place::kind;
@@ -334,7 +335,7 @@ struct JsonItemReader::State {
   const Keeps keeps;
   const Take take;
   json::basic_parser<ItemHandler> parser;
-  std::size_t bytes = 0;  // of the earlier pieces
+  std::size_t bytes = 0;  // size of the earlier pieces
   std::optional<Error> failed;
 };
 

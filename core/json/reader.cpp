@@ -13,7 +13,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Boost.JSON reads 1e999 as infinity, which no text can say again.
+// Returns whether all numbers are finite. Boost.JSON reads 1e999 as infinity, which cannot be written as JSON.
 bool is_finite(const json::value& value) {
   if (const double* number = value.if_double()) return std::isfinite(*number);
   if (const json::array* items = value.if_array()) return std::all_of(items->begin(), items->end(), is_finite);

@@ -63,7 +63,7 @@ Value bounded_fields(Value value, const Value& bound, bool is_cap) {
 
 Value common_set(Value value, const Value& cap) {
   const CpuSet common = value.set & cap.set;
-  // If the sets have no CPU in common, the cap wins: an empty set would mean all CPUs.
+  // If the sets have no CPU in common, the cap wins, because an empty set would mean all CPUs.
   value.set = common.empty() ? cap.set : common;
   return value;
 }
@@ -176,8 +176,8 @@ class Composer {
   }
 
   // Decides which intents hold. A cap always holds, and a floor holds if the composed value is not below it. A base or
-  // set holds if it was chosen and no bound altered its value. A scale holds if no set replaces it, also when a cap
-  // binds: otherwise its strategy would start again at factor 1 whenever a cap binds, and the factor would depend on
+  // set holds if it was chosen and no bound altered its value. A scale holds if no set replaces it, even when a cap
+  // binds. Otherwise its strategy would start again at factor 1 whenever a cap binds, and the factor would depend on
   // the order in which base, scales and cap come.
   void judge() {
     const Intent* strongest_set = first_of(intents_, decision::Role::set);
@@ -223,7 +223,7 @@ class Composer {
   Composition made_;
 };
 
-// Returns the text of a part, without the period if it is that of the composed value.
+// Returns the text of a part, without the period if the composed value has the same period.
 std::string short_text(const Part& part, const Composition& whole) {
   const bool is_same_period = part.knob->form == Form::bandwidth && part.value.period_us == whole.value.period_us;
   if (!is_same_period) return spell(*part.knob, part.value);
@@ -236,8 +236,8 @@ std::string number_text(double number) {
   return text;
 }
 
-// Base::source of the original: the value before the agent's first write, if neither a spec nor an intent decides the
-// base.
+// Base::source of the original. The original, which is the value before the agent's first write, is the base if neither
+// a spec nor an intent decides the base.
 constexpr std::string_view kOriginal = "original";
 
 bool is_original(const Part& part) {

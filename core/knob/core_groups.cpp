@@ -47,7 +47,7 @@ Result<CoreGroups::Cookies> CoreGroups::cookies_in(std::string_view cgroup_dir) 
   return cookies;
 }
 
-// Returns the group's name; empty: another program set the cookie. Called with mutex_ locked.
+// Returns the group's name; empty: a different program set the cookie. Called with mutex_ locked.
 std::string CoreGroups::name_of(std::uint64_t cookie) const {
   const auto found =
       std::find_if(groups_.begin(), groups_.end(), [&](const auto& group) { return group.second.cookie == cookie; });
@@ -89,7 +89,7 @@ Result<void> CoreGroups::write(const KnobTarget& target, const std::string& text
   return {};
 }
 
-// Returns a thread that has the group's cookie. Removes cgroups without such a thread from the group.
+// Returns a thread that has the group's cookie. Removes cgroups in which no thread has it from the group.
 std::optional<std::int32_t> CoreGroups::donor_of(Group& group) const {
   std::optional<std::int32_t> donor;
   std::erase_if(group.cgroup_dirs, [&](const std::string& dir) {
@@ -101,8 +101,8 @@ std::optional<std::int32_t> CoreGroups::donor_of(Group& group) const {
   return donor;
 }
 
-// Sets the cookie of all processes of the cgroup: the donor's, a new one without a donor, or none for `is_no_group`.
-// Returns the cookie.
+// Sets the cookie of all processes of the cgroup: the donor's cookie, a new cookie if there is no donor, or no cookie
+// for `is_no_group`. Returns the cookie.
 Result<std::uint64_t> CoreGroups::give(std::string_view cgroup_dir, std::optional<std::int32_t> donor,
                                        bool is_no_group) const {
   std::uint64_t cookie = 0;
@@ -138,7 +138,7 @@ Result<void> CoreGroups::share(std::string_view cgroup_dir, std::uint64_t cookie
 std::uint64_t CoreGroups::inode(const KnobTarget& target) const { return cgroup_inode(layout_, target.cgroup_dir); }
 
 // If the previous agent was killed between a write and its journal entry, the journal has the group without a cookie.
-// The group's cookie is then the one that the container's processes have.
+// In that case, the group's cookie is the cookie of the container's processes.
 void CoreGroups::adopt(const KnobTarget& target, const std::vector<std::string>& written) const {
   std::lock_guard lock(mutex_);
   const auto learn = [&](const std::string& name, std::uint64_t cookie) {

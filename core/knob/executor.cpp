@@ -159,7 +159,8 @@ Result<KnobFiles::Reading> Executor::read(const Step& step) const {
   return files_.read({*step.knob, step.key.cgroup_dir, step.key.item});
 }
 
-// Takes the result of an earlier step with the same value while it is trusted. Returns false if no such result exists.
+// Takes the result of an earlier step with the same value while it is trusted. Returns false if there is no result to
+// take.
 bool Executor::recall(Step& step) {
   const auto found = seen_.find(step.key);
   if (found == seen_.end()) return false;
@@ -219,7 +220,7 @@ bool Executor::examine(Step& step) {
   step.now = *std::move(now);
   step.before = step.now.value;
   step.done.before = step.done.after = spell(*step.knob, step.now.value);
-  // A new cgroup has the name of the old one. The held value ended with the old cgroup.
+  // A new cgroup has the name of the old cgroup. The held value ended with the old cgroup.
   const auto held = held_.find(step.key);
   if (held == held_.end() || held->second.original.cgroup == step.now.cgroup) return true;
   if (step.original) return step.done.outcome = decision::Outcome::gone, false;
@@ -258,8 +259,8 @@ void Executor::keep_directory(Step& step) {
     ++open_directories_;
 }
 
-// Returns the value that the pod's spec decides, if it decides one, else `original`. The value that was found may have
-// been raised by another agent, or by this one before its journal began.
+// Returns the value that the pod's spec decides, if it decides this knob, else `original`. The value that was found may
+// have been raised by a different agent, or by this agent before its journal began.
 KnobFiles::Reading Executor::original_in(const KnobKey& key, const Knob& knob, KnobFiles::Reading original) const {
   original.directory.reset();
   if (!owner_base_ || knob.is_one_shot) return original;
@@ -280,8 +281,8 @@ bool Executor::heal(const KnobKey& key, Held& held) {
   return is_other;
 }
 
-// Stores the healed originals, even if nothing is written to the kernel now: the next agent may have to revert before
-// it knows the pods. If they cannot be stored, the journal keeps the earlier originals.
+// Stores the healed originals, even if nothing is written to the kernel now, because the next agent may have to revert
+// before it knows the pods. If they cannot be stored, the journal keeps the earlier originals.
 void Executor::keep_healed() {
   std::vector<Original> originals;
   for (const Order* order : std::exchange(healed_, {})) {
@@ -328,14 +329,14 @@ Step Executor::revert_step(const KnobKey& key, Held& held) {
   Value target = files_.restorable({*held.knob, key.cgroup_dir, key.item}, held.original.value);
   Step step{held.level, key, held.knob, std::move(target), {}, &held.original, {}};
   if (!examine(step)) return step;
-  // A newer write of another process takes precedence.
+  // A newer write of a different process takes precedence.
   step.writes = !is_of_others(held, step.now);
   step.done.outcome = step.writes ? decision::Outcome::reverted : decision::Outcome::left;
   keep_directory(step);
   return step;
 }
 
-// Also writes the unchanged burst of each quota that is written: the kernel accepts no burst above the quota.
+// Also writes the unchanged burst of each quota that is written, because the kernel accepts no burst above the quota.
 void Executor::join_bursts(Steps& steps) {
   std::set<std::string_view> quotas;
   for (const Step& step : steps)

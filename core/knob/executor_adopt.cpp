@@ -6,8 +6,8 @@
 namespace koord::knob {
 namespace {
 
-// Returns the texts that a new cgroup has if the runtime is asked for no set. On v1 they are those of the cgroup
-// around.
+// Returns the texts that a new cgroup has if the runtime is asked for no set. On v1 they are the texts of the parent
+// cgroup.
 Result<Texts> texts_without_set(const KnobFiles& files, const Knob& knob, std::string_view cgroup_dir) {
   if (!files.is_nested(knob)) return Texts{""};
   const std::size_t end = cgroup_dir.rfind('/');
@@ -44,7 +44,7 @@ std::vector<KnobKey> Executor::adopt(const std::vector<Original>& left, Duration
   return unknown;
 }
 
-// Returns the texts of `before`. For cpu.idle it contains the shares, as in "0 512": the kernel changes the weight with
+// Returns the texts of `before`. For cpu.idle it contains the shares, as in "0 512". The kernel changes the weight with
 // cpu.idle, so a revert restores both.
 Result<Texts> Executor::texts_before(const Knob& knob, std::string_view before) const {
   const std::size_t space = knob.form == Form::idle ? before.find(' ') : std::string_view::npos;
@@ -57,8 +57,8 @@ Result<Texts> Executor::texts_before(const Knob& knob, std::string_view before) 
   return texts;
 }
 
-// Corrects the original of a knob that a strategy wrote before the runtime's answer was held. The original is then the
-// value that the hook had set.
+// Corrects the original of a knob that a strategy wrote before the runtime's answer was held. In that case, the
+// original is the value that the hook had set.
 Result<void> Executor::correct_original(const KnobKey& key, Held& held, Texts texts) {
   KnobFiles::Reading corrected = held.original;
   corrected.texts = std::move(texts);
@@ -101,8 +101,8 @@ Result<std::optional<Original>> Executor::original_to_hold(const Adjusted& adjus
   return std::optional(std::move(original));
 }
 
-// If one knob fails, the others are held all the same. Ignores knobs that this kernel lacks: a runtime cannot have set
-// them.
+// If one knob fails, the other knobs are held all the same. Ignores knobs that this kernel lacks, because a runtime
+// cannot have set them.
 Result<void> Executor::hold(std::span<const Adjusted> adjusted, Duration patience) {
   std::vector<Original> originals;
   Result<void> failed;
@@ -133,7 +133,7 @@ bool Executor::is_ours(const Held& held, const Original& kept, const KnobFiles::
   std::size_t same_files = 0;
   while (same_files < now.texts.size() && is_one_of_ours(same_files)) ++same_files;
   if (same_files == now.texts.size()) return true;
-  // The kernel may show a written value with another spelling.
+  // The kernel may show a written value with a different spelling.
   return std::any_of(ours.begin(), ours.end(), [&](const Texts* one) {
     const Result<Value> value = files_.decoded(*held.knob, *one, kept.key.item);
     return value && same(*held.knob, now.value, *value);

@@ -5,9 +5,9 @@
 
 namespace koord::knob {
 
-// Returns whether another process wrote the knob. Changes by the kernel itself do not count: a new thread gets the
-// resctrl group of its parent, and on v1 the kernel removes offline CPUs from each set. Processes that joined the
-// cgroup since the last write do not count either: they have values of their own.
+// Returns whether a different process wrote the knob. Changes by the kernel itself do not count. For example, a new
+// thread gets the resctrl group of its parent, and on v1 the kernel removes offline CPUs from each set. Processes that
+// joined the cgroup since the last write do not count either, because they have values of their own.
 bool Executor::is_of_others(const Held& held, const KnobFiles::Reading& now) const {
   if (says(*held.knob, now.texts, held.written) || held.knob->form == Form::group) return false;
   if (held.knob->place == Place::processes) return !is_any_of(*held.knob, now.texts, {&held.written});
@@ -34,8 +34,8 @@ bool Executor::is_contested(Step& step, Held& held) {
   return true;
 }
 
-// Makes the value of another process the original. The kubelet writes a CPU set or a weight only once, when its pods
-// change. If a revert wrote the older value, the kubelet would not correct it.
+// Makes the value of a different process the original. The kubelet writes a CPU set or a weight only once, when its
+// pods change. If a revert wrote the older value, the kubelet would not correct it.
 void Executor::take_original(Step& step, Held& held) {
   if (step.order == nullptr || !step.order->bounds_original || !is_of_others(held, step.now)) return;
   held.original = original_in(step.key, *step.knob, step.now);

@@ -10,7 +10,8 @@
 namespace koord::knob {
 namespace {
 
-// Returns whether the value may be valid in another order of writes, or with other values of the cgroups around.
+// Returns whether the value may be valid in a different order of writes, or with different values of the parent and
+// child cgroups.
 bool is_of_order(const Error& error) {
   constexpr std::array kCodes{std::errc::invalid_argument, std::errc::device_or_resource_busy,
                               std::errc::permission_denied, std::errc::no_space_on_device};
@@ -54,7 +55,7 @@ void Executor::write_planned(const std::vector<PlannedWrite>& writes) {
   for (const PlannedWrite& planned : writes) write(*planned.step, planned.value);
 }
 
-// Plans and writes again, once: refused steps, and steps that do not have their target yet.
+// Plans and writes once more the refused steps, and the steps that do not have their target yet.
 void Executor::try_again(const std::vector<Step*>& steps) {
   std::vector<Step*> again;
   for (Step* step : steps) {
@@ -149,7 +150,7 @@ void Executor::write(Step& step, const Value& value) {
                                        step.order ? step.order->plugin : std::string()})
                .first;
   Result<void> written = files_.replace({*step.knob, step.key.cgroup_dir, step.key.item}, *texts, step.now);
-  if (std::exchange(held->second.knob, step.knob) != step.knob) {  // another knob of the resource has another number
+  if (std::exchange(held->second.knob, step.knob) != step.knob) {  // the resource's other knob has a different number
     if (Result<Value> original = files_.decoded(*step.knob, held->second.original.texts, step.key.item))
       held->second.original.value = *std::move(original);
   }
@@ -176,7 +177,7 @@ void Executor::write(Step& step, const Value& value) {
   if (first && (!now || now->texts == before)) forget(step.key);
 }
 
-// Returns whether another cgroup has taken the name of the one that was read.
+// Returns whether a different cgroup has taken the name of the cgroup that was read.
 bool Executor::is_replaced(const Step& step, const KnobFiles::Reading& now) const {
   const Place place = step.knob->place;
   const bool is_of_cgroup = place == Place::cgroup || place == Place::root_cgroup || place == Place::processes;

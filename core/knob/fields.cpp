@@ -49,8 +49,8 @@ bool is_number(std::string_view text, std::int64_t least) {
 }
 
 // Returns "max" for a limit of 2^32 - 1 or more I/Os per second. The kernel stores this limit in 32 bits, and all bits
-// set mean no limit. A larger value means no limit on cgroup v2, but v1 takes it modulo 2^32: 2^32 + 1 would be one I/O
-// per second.
+// set mean no limit. A larger value means no limit on cgroup v2. But v1 takes it modulo 2^32, so 2^32 + 1 would be one
+// I/O per second.
 std::string_view taken(const FieldRule& rule, std::string_view text) {
   if (rule.form != FieldForm::small_limit) return text;
   const Result<std::int64_t> number = parse_int(text);
@@ -197,7 +197,7 @@ long double width_of_fields(const Knob& knob, const Fields& fields) {
       continue;
     }
     const auto number = static_cast<long double>(parse_int(text).value_or(0));
-    if (knob.name == "io.latency")  // a protection: a shorter time protects more; 0: none
+    if (knob.name == "io.latency")  // a shorter time protects more; 0: no protection
       width += number == 0 ? 0 : 1 / number;
     else if (knob.name == "io.max")
       width += text == "max" ? kMaxBits : std::log2(1 + number);

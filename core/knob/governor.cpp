@@ -48,7 +48,7 @@ void Governor::take(const decision::Proposer& proposer, Plan plan, ReportResults
   strategy.is_new_plan = true;
   strategy.has_ended = false;
   std::vector<std::unique_ptr<ActiveIntent>> before = std::exchange(strategy.intents, {}), after(plan.size());
-  // Most plans are equal, or nearly equal, to the plan before.
+  // Most plans are equal, or nearly equal, to the previous plan.
   for (std::size_t i = 0; i < std::min(before.size(), plan.size()); ++i) {
     if (!is_same_proposal(before[i]->proposed, plan[i])) continue;
     after[i] = std::move(before[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composes the value of each knob: from its intents, the base, and the cgroups around and inside.
+// Composes the value of each knob: from its intents, the base, and the ancestor and descendant cgroups.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,8 +15,8 @@ constexpr std::string_view kQuota = "cpu.max", kBurst = "cpu.max.burst", kMemory
 
 bool is_limit(const KnobKey& key) { return key.resource == kQuota || key.resource == kMemoryLimit; }
 
-// Visits the states of the cgroups inside. The search starts at the directory plus '/': '-' and '.' sort before '/', so
-// the cgroup "a-b" is between "a" and "a/b".
+// Visits the states of the cgroups inside. The search starts at the directory plus '/', because '-' and '.' sort before
+// '/', so the cgroup "a-b" is between "a" and "a/b".
 template <class Map, class Visit>
 void for_each_inside(Map& states, const KnobKey& key, const Visit& visit) {
   const std::string prefix = key.cgroup_dir.empty() ? "" : key.cgroup_dir + "/";
@@ -81,7 +81,7 @@ Result<std::string> Governor::base(std::string_view name, std::string_view cgrou
   return spell(*knob, base.value);
 }
 
-// Returns the intents of strategies with at least this mode, except for those under hands off.
+// Returns the intents of strategies with at least this mode, except for intents under hands off.
 Governor::Intents Governor::intents_of(const KnobState& state, Mode least) const {
   Intents intents;
   for (ActiveIntent* intent : state.intents)
@@ -153,7 +153,7 @@ std::optional<Composition> Governor::follow_hierarchy(const KnobKey& key) const 
   return *std::move(composed);
 }
 
-// Returns the strictest cap of the cgroups around, without the caps that the pod's hands off excludes.
+// Returns the strictest cap of the ancestor cgroups, without the caps that the pod's hands off excludes.
 std::optional<Bound> Governor::cap_around(const KnobKey& key) const {
   if (caps_.empty() || !nested_.contains(key.resource)) return std::nullopt;
   const Subject* subject = subjects_->of(key.cgroup_dir);
@@ -200,8 +200,8 @@ std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
   }
   if (largest == nullptr || sum.value().amount == kUnlimited) return std::nullopt;
   floor.value = sum.value();
-  // The limit of a pod may be less than the sum of its containers' limits. Then the pod gets its limit plus the amount
-  // that the containers have above their limits.
+  // The limit of a pod may be less than the sum of its containers' limits. In that case, the pod gets its limit plus
+  // the amount that the containers have above their limits.
   const bool is_less_than_sum =
       whole && whole->value.amount < bases.value().amount && bases.value().amount != kUnlimited;
   if (is_less_than_sum) floor.value.amount -= bases.value().amount - whole->value.amount;
@@ -209,8 +209,8 @@ std::optional<Bound> Governor::floor_inside(const KnobKey& key) const {
   return floor;
 }
 
-// Spreads caps of nested resources to the cgroups inside: those with intents, and those that have more without an
-// intent.
+// Spreads caps of nested resources to the cgroups inside, that is to cgroups with intents, and to cgroups that have
+// more than the cap without an intent.
 void Governor::spread_caps() {
   for (std::size_t i = 0; i < dirty_.size(); ++i)
     if (nested_.contains(dirty_[i]->first.resource)) spread_cap(*dirty_[i]);
@@ -248,12 +248,12 @@ void Governor::spread_cap(Entry& entry) {
                         !exceeds({*known->second.knob, known->second.value}, {*cap->knob, cap->value});
   caps_.insert_or_assign(key, *cap);
   if (is_changed) mark_inside();
-  // Searches also if the cap is only due, or if the kernel refused it: a new cgroup may be inside.
+  // Searches even if the cap is only due, or if the kernel refused it, because a new cgroup may be inside.
   if (!is_wider || entry.second.outcome != decision::Outcome::applied) find_larger(key, *cap);
 }
 
-// Returns why the cap is impossible: a pod with hands off has more than the cap. The kernel would refuse the cap, so
-// the other pods would be capped for nothing.
+// Returns why the cap is impossible, if a pod with hands off has more than the cap. In that case the kernel would
+// refuse the cap, so other pods would be capped for nothing.
 std::string Governor::obstacle_of(const KnobKey& key, const Bound& cap) const {
   const std::string prefix = key.cgroup_dir.empty() ? "" : key.cgroup_dir + "/";
   const auto& kept = subjects_->hands_off();
@@ -285,8 +285,8 @@ std::vector<Governor::InnerValue> Governor::values_inside(const KnobKey& key, co
   return values;
 }
 
-// Marks the cgroups inside that have more than the cap. A limited cgroup that has no more limits all cgroups inside of
-// it, so the search ends there.
+// Marks the cgroups inside that have more than the cap. If a limited cgroup does not have more than the cap, the
+// cgroups inside of it have no more either, so the search ends there.
 void Governor::find_larger(const KnobKey& key, const Bound& cap) {
   for (const InnerValue& inner : values_inside(key, cap)) {
     // A cgroup that a previous agent capped has no more than the cap, but must stay capped.
@@ -296,7 +296,7 @@ void Governor::find_larger(const KnobKey& key, const Bound& cap) {
   }
 }
 
-// Marks the pods of dirty containers: the value of a pod follows from its containers.
+// Marks the pods of dirty containers, because the value of a pod follows from its containers.
 void Governor::mark_pods_dirty() {
   for (std::size_t i = 0; i < dirty_.size(); ++i) {
     const auto& [key, state] = *dirty_[i];

@@ -9,8 +9,8 @@
 namespace koord::knob {
 namespace {
 
-// Returns whether the value only caps or floors the original. With a hook's base it does not: a container runtime may
-// have stored that base, and writes it again. A scale would multiply its own result.
+// Returns whether the value only caps or floors the original. With a hook's base it does not, because a container
+// runtime may have stored that base, and writes it again. A scale would multiply its own result.
 bool bounds_original(const Composition& made) {
   return std::all_of(made.parts.begin(), made.parts.end(), [](const Part& part) {
     const bool is_bound = part.role == decision::Role::cap || part.role == decision::Role::floor;
@@ -58,7 +58,7 @@ std::vector<Undone> Governor::reconcile(const std::string& why) {
   return undone;
 }
 
-// Returns the dirty entries, pods last: the values of pods follow from their containers.
+// Returns the dirty entries, pods last, because the values of pods follow from their containers.
 Governor::Dirty Governor::take_dirty() {
   Dirty dirty = std::exchange(dirty_, {});
   for (Entry* entry : dirty) {
@@ -172,7 +172,7 @@ void Governor::reconcile_shadow(Entry& entry, const Intents& intents) {
       conclude(intent, verdict, text, {.outcome = verdict.holds ? decision::Outcome::shadow : decision::Outcome::lost});
       continue;
     }
-    // A knob that another strategy writes is read each time.
+    // A knob that a different strategy writes is read each time.
     const Duration trust = Executor::trust(key, refresh_);
     const RecentReadings::Recent& now =
         readings_.of(*proposed.knob, key.cgroup_dir, key.item, any_enforced ? Duration(0) : trust);
@@ -229,7 +229,7 @@ void Governor::conclude(ActiveIntent& intent, const Verdict& verdict, const std:
   record(std::move(decision));
 }
 
-// Records a value without an intent: it follows from the cap of a cgroup around, or from the containers of a pod.
+// Records a value without an intent. It follows from the cap of an ancestor cgroup, or from the containers of a pod.
 void Governor::record_followed(Entry& entry, const Done& done) {
   auto& [key, state] = entry;
   const Composition& made = *state.composed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The governor's start and end: adopts the originals of a previous agent, reverts all, or leaves all to the next one.
+// The governor's start and end: adopts the originals of a previous agent, reverts all knobs, or leaves all knobs to the
+// next agent.
 #include "core/knob/governor.hpp"
 
 namespace koord::knob {

@@ -21,7 +21,7 @@ Result<Intent> make_intent(const Knob& knob, decision::Role role, std::string va
   return intent;
 }
 
-// Does not compare the parsed value: it follows from the knob and the text.
+// Does not compare the parsed value, because it follows from the knob and the text.
 bool is_same_proposal(const Intent& a, const Intent& b) {
   const auto key_of = [](const Intent& one) {
     return std::tie(one.knob, one.value, one.cgroup_dir, one.priority, one.level, one.flags, one.role);

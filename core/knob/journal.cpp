@@ -66,8 +66,8 @@ Result<Journal::Found> Journal::set_aside(const Error& why) {
       .warnings = {"'" + path + "' cannot be used: " + why.message() + "; set aside as '" + aside + "'" + loss}};
 }
 
-// Takes over the originals of the previous agent. Locks the tree now: a revert is written even if keep(), which also
-// locks the tree, has failed.
+// Takes over the originals of the previous agent. Locks the tree now, because a revert is written even if keep(), which
+// also locks the tree, has failed.
 Result<Journal::Found> Journal::adopt(JournalContent content) {
   Found found;
   if (!content.knobs.empty()) TRY(tree_.lock());
@@ -80,7 +80,7 @@ Result<Journal::Found> Journal::adopt(JournalContent content) {
   return found;
 }
 
-// Reads a copy of the file, which stays as it is until it can be written.
+// Reads a copy of the file. The file does not change until it can be written.
 Result<Journal::Found> Journal::read_copy(const Error& why) {
   Result<Connection> copy = open_copy_of_journal(options_.directory);
   if (!copy) return why;
@@ -106,7 +106,7 @@ Result<Journal::Found> Journal::read() {
   const bool has_old = content->of_other_boots > 0;
   Found found = TRY(adopt(*std::move(content)));
   file_ = std::make_unique<JournalTable>(TRY(JournalTable::make(*std::move(opened->connection))));
-  // These two values may be lost: the next start is then only more careful, or more patient.
+  // These two values may be lost. In that case, the next start is only more careful, or more patient.
   found.on_purpose = file_->meta("on_purpose") != 0;
   if (!found.left.empty() && !found.on_purpose)
     found.unsettled_starts = std::clamp<std::int64_t>(file_->meta("unsettled_starts"), 0, kMostStarts) + 1;
@@ -225,7 +225,7 @@ void Journal::forgotten(const KnobKey& key) {
 
 void Journal::flush() {
   std::lock_guard lock(mutex_);
-  // If this fails, the file can still be used: it has more records than needed, not fewer.
+  // If this fails, the file can still be used, because it has more records than needed, not fewer.
   if (file_ && !unsaved_.empty()) static_cast<void>(note(save({}, false)));
 }
 

@@ -31,7 +31,7 @@ struct JournalFault {
 };
 
 // This connection calls fsync only for a durable transaction, which a knob's first write needs. It makes no
-// checkpoints: Journal::tidy() copies the log into the file through another connection.
+// checkpoints: Journal::tidy() copies the log into the file through a different connection.
 Result<void> set_modes(Connection& connection) {
   return connection.execute(
       "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-512; PRAGMA wal_autocheckpoint=0;"
@@ -81,7 +81,7 @@ Result<UniqueFd> lock_journal(const std::string& directory) {
 }
 
 std::optional<std::string> journal_set_aside(const std::string& directory) {
-  // Matches "originals.db.corrupt-20260102T030405Z", but not the log beside it.
+  // Matches "originals.db.corrupt-20260102T030405Z". The log beside it does not match.
   const std::string start = std::string(kName) + ".";
   const Result<std::vector<std::string>> names = list_directory(directory);
   if (!names) return std::nullopt;
@@ -150,7 +150,7 @@ Result<Connection> open_copy(const std::string& directory) {
   return copied;
 }
 
-// Returns the keys of all records before the first damaged one.
+// Returns the keys of all records before the first damaged record.
 std::set<KnobKey> readable_keys(const std::string& directory) {
   std::set<KnobKey> keys;
   Result<Connection> copy = open_copy(directory);

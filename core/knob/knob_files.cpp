@@ -50,13 +50,13 @@ Result<std::string> read_text_at(int directory, const std::string& path, const s
   Error error = std::move(fd).error();
   error.text = "cannot open '" + path + "/" + file + "'";
   if (!error.is(std::errc::no_such_file_or_directory)) return error;
-  // If the cgroup has ended, its open directory has no files, and the path has another inode or none.
+  // If the cgroup has ended, its open directory has no files, and the path has a different inode or does not exist.
   return system_error(inode_of(path) == inode_of(directory) ? ENOTSUP : ENODEV, std::move(error).text);
 }
 
 }  // namespace
 
-// A directory to write to: the open one, or `path` if none is open.
+// A directory to write to: the open directory, or `path` if no directory is open.
 struct KnobFiles::FileDirectory {
   std::shared_ptr<const UniqueFd> fd = {};
   std::string path;
@@ -174,7 +174,7 @@ Result<void> KnobFiles::replace(const KnobTarget& target, const Texts& texts, co
   return write_cgroup(target, texts, now.texts, directory);
 }
 
-// Returns the directory of the read, opened again if it was not kept open.
+// Returns the directory that was read. Opens it again if it was not kept open.
 Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const KnobTarget& target, const Reading& now) const {
   FileDirectory directory;
   directory.path = TRY(directory_of(target));
@@ -192,7 +192,7 @@ Result<KnobFiles::FileDirectory> KnobFiles::directory_for_write(const KnobTarget
 Result<void> KnobFiles::write_file(const KnobTarget& target, const FileDirectory& directory, std::string_view file,
                                    const std::string& text) const {
   if (target.knob.form != Form::feature) return directory.write(std::string(file), text);
-  const std::string path = TRY(path_of(target, file));  // older kernels have another name for it
+  const std::string path = TRY(path_of(target, file));  // older kernels have a different name for it
   return directory.write(path.substr(directory.path.size() + 1), text);
 }
 
@@ -206,8 +206,8 @@ Result<void> KnobFiles::write_no_set(const KnobTarget& target, const FileDirecto
   return directory.write(std::string(file), TRY(read_text(root, root + "/" + std::string(file) + ".effective")));
 }
 
-// Writes a memory limit. v1 refuses a limit above the one of memory and swap together, which a runtime sets to the
-// memory limit unless it is asked for swap. Then that limit is raised, too.
+// Writes a memory limit. v1 refuses a limit above the limit of memory and swap together, which a runtime sets to the
+// memory limit unless it is asked for swap. In that case, the limit of memory and swap is raised, too.
 Result<void> KnobFiles::write_memory_limit(const FileDirectory& directory, std::string_view file,
                                            const std::string& text) const {
   Result<void> written = directory.write(std::string(file), text);

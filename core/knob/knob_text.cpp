@@ -48,7 +48,7 @@ bool has_throttle_files(const Knob& knob, Version version) {
   return knob.form == Form::fields && version == Version::v1 && !knob.v1_files[1].empty();
 }
 
-// Returns the texts of io.max for v1, which has a file for each field and no word for "no limit": a device without a
+// Returns the texts of io.max for v1, which has a file for each field and no word for "no limit". So a device without a
 // limit has no line.
 Texts encode_throttles(const Value& value) {
   Texts texts;

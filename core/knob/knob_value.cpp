@@ -116,7 +116,7 @@ bool has_all(const Knob& knob, const Fields& now, const Fields& wanted) {
   });
 }
 
-// Returns whether the kernel checks the values of children against that of the parent.
+// Returns whether a parent must never allow less than its children while values are changed (see widest()).
 bool has_parents(const Knob& knob) {
   return knob.place == Place::cgroup &&
          (knob.form == Form::bandwidth || knob.form == Form::amount || knob.form == Form::set);

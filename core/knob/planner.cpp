@@ -16,7 +16,7 @@ bool is_quota(const Knob& knob) { return knob.form == Form::bandwidth; }
 bool is_burst(const Knob& knob) { return knob.name == "cpu.max.burst"; }
 bool is_shares(const Knob& knob) { return knob.resource == "cpu.weight"; }
 bool is_set(const Knob& knob) { return knob.form == Form::set; }
-// Returns whether the knob protects memory. Memory protected for one cgroup is taken from those around.
+// Returns whether the knob protects memory. Memory protected for one cgroup is taken from the cgroups beside it.
 bool is_protection(const Knob& knob) { return knob.resource == "memory.min" || knob.resource == "memory.low"; }
 
 // Returns the place of a knob in the order of writes that widen a cgroup. Writes that narrow it have the reverse order.
@@ -83,7 +83,7 @@ std::string around_of(std::string_view dir, const Knob& knob, const Value& value
   return "'" + std::string(dir) + "' has " + std::string(knob.name) + " " + spell(knob, value);
 }
 
-// Returns why the target is impossible: because of the cgroups around, or of unchanged cgroups inside.
+// Returns why the ancestor cgroups, or unchanged cgroups inside, make the target impossible.
 std::string nesting_problem(const Step& step, const Future& future) {
   const Knob& knob = *step.knob;
   std::string outer = step.key.cgroup_dir;
@@ -159,7 +159,7 @@ void alter_targets(std::span<Step* const> steps, const Surroundings& around, con
   }
 }
 
-// Refuses steps until no conflict is left. Each refusal may leave another step without room.
+// Refuses steps until no conflict is left. Each refusal may leave a different step without room.
 void refuse(std::span<Step* const> steps, const Surroundings& around, const Future& future) {
   for (bool again = true; std::exchange(again, false);) {
     for (Step* const each : steps) {
@@ -194,8 +194,8 @@ void reinstate(std::span<Step* const> steps, const Surroundings& around, const F
   }
 }
 
-// Returns whether nothing has to be written. "No limit" is the same for all periods, but a revert also writes the
-// period.
+// Returns whether nothing has to be written. "No limit" is the same for all periods, but a revert writes the period,
+// too.
 bool is_there(const Knob& knob, const Value& now, const Value& value) {
   return same(knob, now, value) && (knob.form != Form::bandwidth || now.period_us == value.period_us);
 }

@@ -62,8 +62,8 @@ bool are_scores_of(const Texts& now, const std::vector<const Texts*>& ours) {
                      [&](const auto& other) { return is_ours(other.first, other.second); });
 }
 
-// Returns whether all groups are known. Threads without a group are accepted beside a known group: a runtime adds
-// processes to a container without one. If no known group is left, another program removed it.
+// Returns whether all groups are known. Threads without a group are accepted beside a known group, because a runtime
+// adds processes without a group to a container. If no known group is left, a different program removed it.
 bool are_groups_of(const Texts& now, const std::vector<const Texts*>& ours) {
   std::set<std::string> known;
   for (const Texts* one : ours)

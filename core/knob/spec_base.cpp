@@ -23,8 +23,8 @@ std::optional<SpecBase> quota_base(const Subject& subject, const QuotaRules& rul
   const std::int64_t most_milli = kMostQuotaUs * 1000 / rules.period_us;
   const std::int64_t quota =
       std::clamp(std::min(*subject.limits.cpu_milli, most_milli) * rules.period_us / 1000, kLeastQuotaUs, kMostQuotaUs);
-  // Kubelets before 1.33 also set a quota for containers with exclusive CPUs, newer ones do not. The original may be
-  // either.
+  // Kubelets before 1.33 set a quota even for containers with exclusive CPUs; newer kubelets do not. The original may
+  // come from either.
   const bool is_certain = !subject.has_own_cpus;
   return SpecBase{{quota, rules.period_us},
                   "limit " + cores_text(*subject.limits.cpu_milli),
@@ -32,8 +32,8 @@ std::optional<SpecBase> quota_base(const Subject& subject, const QuotaRules& rul
                   is_certain && rules.is_known};
 }
 
-// Returns whether systemd rounded the quota of the base. systemd stores whole percents of a CPU, and runc rounds up:
-// after a daemon-reload a limit of 333m is 34000 of 100000.
+// Returns whether systemd rounded the quota of the base. systemd stores whole percents of a CPU, and runc rounds up. So
+// after a daemon-reload, a limit of 333m is 34000 of 100000.
 bool is_rounded_by_systemd(const Value& before, const Value& base) {
   if (before.amount == kUnlimited || base.amount == kUnlimited || before.period_us <= 0) return false;
   const auto percents = [](const Value& quota) { return (quota.amount * 100 + quota.period_us - 1) / quota.period_us; };

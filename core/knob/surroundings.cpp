@@ -32,7 +32,8 @@ class SurroundingsReader {
     }
   }
 
-  // Reads the cgroups inside, down to those with a limit that is not changed: the cgroups inside of these have no more.
+  // Reads the cgroups inside, down to the cgroups with a limit that is not changed, because the cgroups inside of these
+  // have no more.
   void below(const std::string& cgroup_dir, const Knob& knob) {
     for (const std::string& inner : files_.inner_cgroups(knob, cgroup_dir)) {
       const Value* value = at(inner, knob);
@@ -66,7 +67,7 @@ Surroundings read_surroundings(const KnobFiles& files, std::span<Step* const> st
     const Step& step = *each;
     if (files.is_nested(*step.knob)) {
       reader.above(step.key.cgroup_dir, *step.knob);
-      // For sets also if the step widens: the planner checks whether a cgroup is inside.
+      // For sets, even if the step widens, because the planner checks whether a cgroup is inside.
       if (narrows(step) || step.knob->form == Form::set) reader.below(step.key.cgroup_dir, *step.knob);
     }
     any_cpus |= step.key.resource == "cpuset.cpus";

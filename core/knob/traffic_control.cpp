@@ -20,8 +20,8 @@
 namespace koord::knob {
 namespace {
 
-constexpr std::size_t kMostDatagram = 64u << 10;  // the kernel sends at most 32 KiB at once
-constexpr timeval kKernelAnswers{1, 0};           // the longest wait; a working kernel answers at once
+constexpr std::size_t kMostDatagram = 64u << 10;  // the kernel sends at most 32 KiB in one datagram
+constexpr timeval kKernelAnswers{1, 0};           // the longest wait; a working kernel answers immediately
 
 class RouteSocket {
  public:
@@ -73,8 +73,8 @@ Result<Interface> interface_of(const KnobTarget& target) {
   return interface;
 }
 
-// Returns whether the interface has the host's queueing discipline. Those of the kernel have no handle, those of
-// programs have one.
+// Returns whether the interface has the host's queueing discipline. A discipline of the kernel has no handle, and a
+// discipline of a program has one.
 Result<bool> is_ours(RouteSocket& socket, const Interface& interface) {
   const TrafficAnswer answer =
       TRY(socket.ask([&](std::uint32_t sequence) { return list_qdiscs(interface.index, sequence); }));
@@ -145,7 +145,8 @@ std::string namespace_named(const std::string& path) {
 
 }  // namespace
 
-// Fails if the agent is not in the node's network namespace: there, an interface of the same name is another one.
+// Fails if the agent is not in the node's network namespace, because in the agent's own namespace, an interface of the
+// same name is a different one.
 Result<void> TrafficControl::check_namespace() const {
   const std::string of_node = namespace_named(proc_root_ + "/1/ns/net");
   if (!of_node.empty() && of_node == namespace_named("/proc/thread-self/ns/net")) return {};

@@ -90,7 +90,7 @@ tc_ratespec rate_of(std::uint64_t rate) {
   return spec;
 }
 
-// Returns the bytes of a millisecond and one packet: a millisecond is the resolution of the kernel's timer.
+// Returns the bytes of one millisecond, which is the resolution of the kernel's timer, and of one packet.
 std::uint64_t bucket_of(std::uint64_t rate) { return rate / 1000 + kPacketBytes; }
 
 template <class Plain>

@@ -58,7 +58,7 @@ Result<Value> parse_traffic(const Knob& knob, std::string_view text) {
 Result<Value> decode_traffic(std::string_view text) {
   if (trim(text).empty()) return Value{};
   Value value;
-  // Classes that another program has changed may have values that would be refused as proposals.
+  // Classes that a different program has changed may have values that would be refused as proposals.
   while (auto part = next_field(text, ';')) {
     const std::string_view minor = next_field(*part, '=').value_or("");
     if (!number_in(minor, 1, 0xffff)) return invalid("the classes read as '" + std::string(text.substr(0, 200)) + "'");

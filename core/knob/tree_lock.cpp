@@ -22,7 +22,7 @@ namespace koord::knob {
 namespace {
 
 // Returns the PID in a line of /proc/locks such as "1: FLOCK  ADVISORY  WRITE 719 00:1a:1 0 EOF"; empty: the line is
-// about another file. A line with "->" is about a waiting process.
+// about a different file. A line with "->" is about a waiting process.
 std::string holder_in(std::string_view line, std::string_view file) {
   std::vector<std::string_view> words;
   while (auto word = next_word(line)) words.push_back(*word);

@@ -18,7 +18,7 @@ namespace koord::kube {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 1024;          // calls that wait for the rate limit
-constexpr std::size_t kMaxRefusalBytes = 1 << 20;  // of an error answer to a watch
+constexpr std::size_t kMaxRefusalBytes = 1 << 20;  // limit for an error answer to a watch
 
 const char* method_of(Verb verb) {
   switch (verb) {
@@ -43,8 +43,8 @@ std::optional<Duration> retry_after(const http::ClientResponse& response) {
   return std::chrono::seconds(std::min<std::uint64_t>(*seconds, 24 * 3600));
 }
 
-// Returns whether the server asks for fewer calls. Disruption budgets also refuse with 429, but their wait concerns
-// only the one eviction.
+// Returns whether the server asks for fewer calls. Disruption budgets refuse with 429, too, but their wait concerns
+// only this eviction.
 bool is_busy(const Reply& reply) {
   return reply.status == 503 || (reply.status == 429 && !status_of(reply).has_cause(Status::kDisruptionBudget));
 }
@@ -80,7 +80,7 @@ struct Client::State {
   http::AsyncClient http;
   RateLimit limit;
   ServerHealth health;
-  std::deque<std::weak_ptr<Job>> waiting;  // for the rate limit, in the order of arrival
+  std::deque<std::weak_ptr<Job>> waiting;  // wait for the rate limit, in the order of arrival
   std::unique_ptr<event::Timer> next_turn;
   std::atomic<std::uint64_t> failures = 0, delayed = 0;
 };
@@ -123,11 +123,11 @@ class Client::State::Job : public std::enable_shared_from_this<Job> {
   State& state_;
   const Call call_;
   OnReply on_reply_;
-  const std::function<void(std::string_view)> on_line_;  // of a watch
+  const std::function<void(std::string_view)> on_line_;  // set for a watch
   const std::function<void(std::string_view, std::size_t)> on_long_line_;
   const std::function<void()> on_begin_;
-  const OnPiece on_piece_;  // of a download
-  std::size_t taken_ = 0;   // bytes received of it
+  const OnPiece on_piece_;  // set for a download
+  std::size_t taken_ = 0;   // received bytes of the download
   Lines lines_;
   http::AsyncClient::PendingPtr pending_;
   std::unique_ptr<event::Timer> soon_, deadline_;

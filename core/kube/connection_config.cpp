@@ -55,7 +55,7 @@ Result<ConnectionConfig> in_cluster_config(const std::string& account) {
     if (Result<void> readable = check_readable(file); !readable)
       return std::move(readable).error().context("the pod's service account");
   }
-  // A service account may lack this file, but no other.
+  // This is the only file that a service account may lack.
   if (auto name = read_file(account + "/namespace", kMaxNamespaceBytes)) config.name_space = trim(*name);
   return config;
 }

@@ -149,7 +149,7 @@ Result<std::optional<std::string>> find_eviction_version(std::string_view group,
   for (std::string_view version : kVersions) {
     if (named == version) return std::optional(named);
   }
-  // The list names no version or an unsupported one: returns the preferred one of the group's versions.
+  // The list names no version or an unsupported version, so this returns the preferred one of the group's versions.
   for (std::string_view version : kVersions) {
     const bool has = TRY(serves(group, version));
     if (has) return std::optional(std::string(version));
@@ -212,7 +212,7 @@ EvictionAnswer classify_eviction(const Reply& reply, std::string_view pod, std::
   Status status = status_of(reply);
   if (!doubt.empty()) return {EvictionOutcome::unanswered, describe(status) + " (" + doubt + ")", status.retry_after};
   const EvictionOutcome outcome = outcome_of(status, parsed.has_value());
-  // The message about all budgets does not name the budget, but the cause does.
+  // The message about all budgets does not name the budget. The cause names it.
   if (const Status::Cause* budget = status.find_cause(Status::kDisruptionBudget);
       budget != nullptr && !budget->message.empty())
     status.message = std::string(budget->message);

@@ -31,7 +31,7 @@ class Evictor::Run final : public Client::Pending {
       if (!reply && was_sent())
         return end(EvictionAnswer{EvictionAnswer::Outcome::unanswered, reply.error().message()});
       if (!reply) return end(std::move(reply).error());
-      // A server with another API version has replaced the earlier one.
+      // A server with a different API version has replaced the earlier server.
       const bool other_version = !asked && (reply->status == 400 || reply->status == 415);
       if (other_version) {
         evicting_ = false;
@@ -108,7 +108,7 @@ void Evictor::on_group(std::string group) {
   end_asking([](Run& run) { run.evict(true); });
 }
 
-// Ends the request for the version. A callback may destroy any waiting run, or start another eviction.
+// Ends the request for the version. A callback may destroy any waiting run, or start a new eviction.
 void Evictor::end_asking(const std::function<void(Run&)>& answer) {
   const Client::PendingPtr asked = std::move(asking_);
   for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty(); --left) {

@@ -14,9 +14,9 @@
 namespace koord::kube {
 namespace {
 
-// Timers use another clock than `clock`, so the time is checked again after at most this time.
+// Timers do not use `clock` but a different clock, so the time is checked again after at most this time.
 constexpr Duration kLongestWatchTimer = std::chrono::minutes(1);
-// After an outage of the server, its collections continue at random times within this period, not all at once.
+// After an outage of the server, its collections continue at random times within this period, not all at the same time.
 constexpr Duration kSpread = std::chrono::seconds(1);
 // A request that is still unsent after this time waits for a connection that it began during the outage.
 constexpr Duration kNeverLeft = std::chrono::seconds(3);
@@ -141,7 +141,7 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
     go_on();
   }
 
-  // Adds the known versions of the objects of a page that are too large. A large object with another uid is a new
+  // Adds the known versions of the objects of a page that are too large. A large object with a different uid is a new
   // object of the same name, so the known version is not added.
   void keep_known(const std::vector<LargeObject>& large, std::vector<KeptObjectPtr>& objects) {
     for (const LargeObject& object : large) {
@@ -242,13 +242,13 @@ struct ListWatch::State : std::enable_shared_from_this<State> {
   Reflector reflector;
   ObjectSet set;
   Client::PendingPtr pending;
-  std::optional<Time> asked_at;  // of a request without an answer so far
+  std::optional<Time> asked_at;  // time of a request that has no answer so far
   std::unique_ptr<event::Timer> timer;
   ServerHealth::Member member;
   bool known = false;
   std::optional<Time> reported_confirmed;
   std::tuple<Health::State, std::string, std::string> reported_health{Health::State::starting, {}, {}};
-  std::map<std::string, LargeObject> too_large, large_in_list;  // by key; of the running list
+  std::map<std::string, LargeObject> too_large, large_in_list;  // key: the object's key; the second: in the list
 };
 
 ListWatch::ListWatch(event::Loop& loop, event::WorkerPool& workers, const Clock& clock, Client& client,

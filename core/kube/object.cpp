@@ -33,7 +33,7 @@ Result<void> read_metadata(JsonScanner& text, ObjectView& object) {
   });
 }
 
-// Accepts an object without a name: a bookmark has no name.
+// Accepts an object without a name, because a bookmark has no name.
 Result<ObjectView> read_object(std::string_view json) {
   ObjectView object;
   object.json = json;

@@ -13,17 +13,17 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// A watch that ends earlier and without changes has failed: a proxy between does not support it.
+// A watch that ends earlier and without changes has failed, because a proxy in between does not support it.
 constexpr Duration kShortWatch = seconds(5);
-constexpr std::uint32_t kMostShortWatches = 3;  // in a row; more of them are not caused by a restart of the server
+constexpr std::uint32_t kMostShortWatches = 3;  // in a row; a restart of the server does not cause more of them
 // A watch that was not refused within this time has begun. Longer than a call may take to begin.
 constexpr Duration kBegun = seconds(15);
 constexpr Duration kBetweenWatches = seconds(1);
-// How long 404 for a known kind is not trusted: a server that has just started may not know all kinds.
+// How long 404 for a known kind is not trusted, because a server that has just started may not know all kinds.
 constexpr Duration kReallyMissing = minutes(2);
 // The same for 403: an allowed request may be forbidden until the server has read its roles.
 constexpr Duration kReallyForbidden = seconds(30);
-constexpr std::size_t kMaxWatchLine = kMaxObjectBytes + 1024;  // an object and the event around it
+constexpr std::size_t kMaxWatchLine = kMaxObjectBytes + 1024;  // an object, and the rest of its event
 
 // Returns whether the server has no state to serve from yet. It says when to retry, so this does not increase the
 // back-off.
@@ -103,7 +103,7 @@ Call Reflector::call() const {
     if (!continuation_.empty()) {
       query.add("continue", continuation_);
     } else if (!consistent_ && !collection_.newest) {
-      // Read from the server's memory: at first any state, later no state older than the known one.
+      // Requests a state from the server's memory: at first any state, later no state older than the known one.
       query.add("resourceVersion", version_.empty() ? "0" : version_);
       if (!version_.empty()) query.add("resourceVersionMatch", "NotOlderThan");
     }
@@ -207,7 +207,7 @@ void Reflector::watch_begun(Time now) {
 }
 
 void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
-  // If a proxy accepts watches and closes them at once, accepting the next one does not mean that it has recovered.
+  // If a proxy accepts watches and closes them immediately, accepting the next one does not mean that it has recovered.
   if (!reply && was_begun_ && !heard_ && now - watch_began_ < kShortWatch) ++short_watches_;
   if (!reply) {
     // A watch from the same version would begin with the same line.
@@ -226,7 +226,7 @@ void Reflector::watch_ended(Time now, const Result<Reply>& reply) {
     return fail(now, Phase::watch, "the watch ended as soon as it had begun", Cause::other);
   running_ = false;
   settle(now);
-  // The watch ended early: the server shuts down, and all its watches end now.
+  // The watch ended early, probably because the server shuts down, so all its watches end now.
   Duration pause =
       lived < watch_for_ ? backoff_.random().between(Duration::zero(), options_.first_wait / 2) : Duration::zero();
   wait_until(std::max(now + pause, watch_began_ + kBetweenWatches), Phase::watch);

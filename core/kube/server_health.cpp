@@ -39,7 +39,8 @@ void ServerHealth::Member::watch_closed() {
   health_.plan_probe();
 }
 
-// Returns the waiting member with the earliest `not_before`; if several have the same, the one woken longest ago.
+// Returns the waiting member with the earliest `not_before`; if several members have the same time, returns the member
+// that was woken longest ago.
 ServerHealth::Member* ServerHealth::first_waiting() const {
   Member* first = nullptr;
   for (Member* member : members_) {
@@ -79,7 +80,7 @@ void ServerHealth::wake_all() {
   if (!was_away) return;
   probes_ = 0;
   timer_.reset();
-  // A member may fail at once and wait again; it is then woken the next time.
+  // A member may fail immediately and wait again. In that case, it is woken the next time.
   for (Member* member : std::vector(members_)) {
     if (std::find(members_.begin(), members_.end(), member) == members_.end()) continue;
     if (member->watches_) continue;

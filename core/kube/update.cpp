@@ -54,7 +54,7 @@ class Run final : public Client::Pending {
     if (what_.missing.empty()) return end(WriteOutcome::absent, {});
     pending_ = client_.send(create_call(what_.collection, what_.missing), [this](Result<Reply> reply) {
       if (!reply) return end(std::move(reply).error());
-      if (reply->status == 409) return again(*reply);  // another client has created the object
+      if (reply->status == 409) return again(*reply);  // a different client has created the object
       if (!reply->ok()) return refused(*reply);
       created_ = true;
       change(std::move(reply->body));

@@ -109,7 +109,7 @@ bool meets(const std::vector<std::string>& audiences, const std::vector<std::str
   });
 }
 
-// Returns why an answer with another status than 2xx contains no decision.
+// Returns why an answer with a status other than 2xx contains no decision.
 std::string unavailable_because(const Result<kube::Reply>& reply, std::string_view resource) {
   std::string text = kube::describe(reply);
   if (!reply) return text;

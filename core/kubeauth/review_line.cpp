@@ -58,7 +58,7 @@ void ReviewLine::remove(const Place& place) {
   if (std::erase(lane->questions, place.question) != 0) shrink(client, lane);
 }
 
-// Drops the client's newest question, from its longest lane. If lanes are equally long, it uses the last one.
+// Drops the client's newest question, from its longest lane. If lanes are equally long, it uses the last of them.
 std::string ReviewLine::drop_newest(ClientAt client) {
   LaneAt lane = client->lanes.begin();
   for (LaneAt one = client->lanes.begin(); one != client->lanes.end(); ++one)
@@ -79,7 +79,7 @@ void ReviewLine::shrink(ClientAt client, LaneAt lane) {
   clients_.erase(client);
 }
 
-// Returns the client with the most questions. If several have equally many, returns the last one.
+// Returns the client with the most questions. If several clients have the same number, returns the last of them.
 ReviewLine::ClientAt ReviewLine::longest() {
   ClientAt most = clients_.begin();
   for (ClientAt one = clients_.begin(); one != clients_.end(); ++one)

@@ -15,7 +15,7 @@
 namespace koord::kubeauth {
 namespace {
 
-// How long a question that was answered with yes costs nothing, at least.
+// The minimum time for which a question that was answered with yes costs nothing.
 constexpr Duration kAcceptedBefore = std::chrono::minutes(10);
 // Shorter than the timeout of agents' reports.
 constexpr Duration kLongestWait = std::chrono::seconds(4);
@@ -103,7 +103,7 @@ class Reviewer::Questions {
     return kept ? kept : no_.find(question, clock_.now());
   }
 
-  // Returns whether a question of this client may be sent now, without overtaking waiting ones.
+  // Returns whether a question of this client may be sent now, without overtaking waiting questions.
   bool may_ask_at_once(const std::string& client) { return !waits_for_all_ && !lines_.contains(client); }
 
   bool pay(Open& open, const std::string& client) {
@@ -138,7 +138,7 @@ class Reviewer::Questions {
     turns_.reset();
   }
 
-  // Sends a waiting question of this client, after an answer to another one.
+  // Sends a waiting question of this client, after an answer to a different question.
   void take_turn_of(const std::string& client) {
     if (waits_for_all_) return take_turns();
     if (!lines_.contains(client)) return;
@@ -181,8 +181,9 @@ class Reviewer::Questions {
     });
   }
 
-  // Sends a lost review again, once: a review changes nothing. It may be lost on a kept connection that the server was
-  // closing. `question` is a copy, because the callback that owns the original ends here.
+  // Sends a lost review again, once. This is safe, because a review changes nothing. It may be lost on a kept
+  // connection that the server was closing. `question` is a copy, because the callback that owns the original ends
+  // here.
   bool send_again(std::string question) {
     const auto found = open_.find(question);
     if (found == open_.end() || found->second.was_lost) return false;
@@ -227,7 +228,7 @@ class Reviewer::Questions {
   const Duration timeout_;
   const MakeCall make_call_;
   const Judge judge_;
-  Decisions<Decision> yes_, no_;  // separate, so a flood of refusals does not remove the accepted ones
+  Decisions<Decision> yes_, no_;  // separate, so a flood of refusals does not remove the accepted decisions
   RecentSet accepted_;            // questions that were recently accepted
   RecentSet known_;               // subjects that were recently accepted
   ReviewBudget budget_;

@@ -30,7 +30,7 @@ namespace {
 using valijson::adapters::BoostJsonAdapter;
 
 constexpr std::size_t kMaxReportedErrors = 3;
-constexpr std::uint64_t kSchemaMemory = 64u << 20;  // to compile and apply a third party's schema
+constexpr std::uint64_t kSchemaMemory = 64u << 20;  // limit for compiling and applying a third party's schema
 constexpr Duration kSchemaPatience = std::chrono::seconds(1);
 
 Result<boost::json::value> read_named(std::string_view what, std::string_view text) {
@@ -53,7 +53,7 @@ std::string as_pointer(const std::vector<std::string>& context) {
 
 Error describe(valijson::ValidationResults& results) {
   std::vector<std::string> reported;
-  // The innermost errors come first. Later ones only state that a part is invalid.
+  // The innermost errors come first. Later errors only state that a part is invalid.
   for (const valijson::ValidationResults::Error& error : results) {
     if (reported.size() == kMaxReportedErrors) break;
     reported.push_back(as_pointer(error.context) + ": " + error.description);
@@ -65,7 +65,7 @@ Result<void> validate(const boost::json::value& schema_json, const boost::json::
   valijson::Schema schema;
   valijson::SchemaParser parser;
   BoostJsonAdapter schema_adapter(schema_json);
-  // Throws for an invalid schema, and for a reference to another document.
+  // Throws for an invalid schema, and for a reference to a different document.
   parser.populateSchema(schema_adapter, schema);
   valijson::Validator validator;
   valijson::ValidationResults results;

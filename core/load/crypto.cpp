@@ -68,7 +68,7 @@ std::unique_ptr<T, Free> own(T* object, Free free) {
 
 const unsigned char* data_of(std::string_view bytes) { return reinterpret_cast<const unsigned char*>(bytes.data()); }
 
-// Refuses encrypted keys: no passphrase can be entered.
+// Refuses encrypted keys, because no passphrase can be entered.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 }  // namespace

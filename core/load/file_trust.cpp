@@ -87,7 +87,7 @@ Result<std::string> check_trusted_file(const std::string& trusted_directory, con
   if (!S_ISREG(about.st_mode)) return invalid("'" + real + "': expected a regular file, found another kind of file");
   TRY(check_owner_and_mode(real, about));
   // A link in the trusted directory may lead to a deeper directory. The directories in between must not be writable by
-  // others, even if they are sticky: a change in them changes the code.
+  // others, even if they are sticky, because a change in them changes the code.
   for (auto above = std::filesystem::path(real).parent_path(); above != trusted_directory;
        above = above.parent_path()) {
     struct stat between = TRY(stat_of(above.string()));

@@ -158,7 +158,7 @@ const Key* find_key(std::string_view name) {
   return key == kKeys.end() ? nullptr : &*key;
 }
 
-// Refuses control characters except line breaks: they could forge a line of the log.
+// Refuses control characters except line breaks, because they could forge a line of the log.
 Result<void> check_characters(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t length = utf8_length(text.substr(at));

@@ -65,7 +65,7 @@ Result<boost::dll::shared_library> map_file(const std::string& path) {
 }
 
 // Returns a spelling of the path that is new for each file: "/a/x.so", "/a/./x.so", "/a/././x.so". For a known path the
-// loader would return the known file, even if another file has replaced it. The lock must be held.
+// loader would return the known file, even if a different file has replaced it. The lock must be held.
 std::string spelling_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   std::string spelling = path.substr(0, slash);
@@ -73,7 +73,7 @@ std::string spelling_of(const std::string& path) {
   return spelling + path.substr(slash);
 }
 
-// Maps the file in a child, because mapping runs constructors. Their faults are detected in the child: for example, an
+// Maps the file in a child, because mapping runs constructors. Their faults are detected in the child. For example, an
 // exception thrown through dlopen may end the process. Even if it is caught, the loader's lock remains held (glibc
 // 2.36) and the next dlopen hangs.
 Result<void> try_to_map(const std::string& path) {

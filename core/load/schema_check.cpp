@@ -14,8 +14,8 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMaxVisits = 20'000;  // of values, with every reference replaced by its target
-constexpr std::size_t kMaxDepth = 64;       // with references replaced
+constexpr std::size_t kMaxVisits = 20'000;  // limit for visited values, with every reference replaced by its target
+constexpr std::size_t kMaxDepth = 64;       // limit with references replaced
 constexpr std::size_t kMaxPatternBytes = 256;
 constexpr std::uint64_t kMaxRepetitions = 1000;
 

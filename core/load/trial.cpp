@@ -31,15 +31,15 @@ void restore_signals() {
   for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT, SIGHUP}) ::signal(signal, SIG_DFL);
 }
 
-int report_fd = -1;  // in the child
+int report_fd = -1;  // used in the child
 
 [[noreturn]] void report_and_exit(const std::string& text) {
   [[maybe_unused]] ssize_t written = ::write(report_fd, text.data(), std::min(text.size(), kMaxReport));
   ::_exit(0);
 }
 
-// Reports an exception of a constructor by std::terminate. dlopen() is declared not to throw, so a handler around it
-// may not be reached.
+// Reports an exception of a constructor by std::terminate. dlopen() is declared not to throw, so a handler in its
+// caller may not be reached.
 [[noreturn]] void report_uncaught() {
   constexpr const char* kExpected = "-expected constructors that do not throw, found ";
   try {
@@ -103,7 +103,7 @@ std::string end_of(pid_t child) {
   return "with exit code " + std::to_string(waited == child ? WEXITSTATUS(status) : -1);
 }
 
-// With AddressSanitizer one child in ten hangs without a fault of its code: fork() does not reset the locks of
+// With AddressSanitizer one child in ten hangs without a fault of its code, because fork() does not reset the locks of
 // AddressSanitizer's memory.
 #ifdef __has_feature  // clang has
 constexpr bool kForkMayHang = __has_feature(address_sanitizer);

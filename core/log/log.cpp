@@ -14,7 +14,7 @@
 namespace koord::log {
 namespace {
 
-// Not a member of Output: so a line below the level costs only one load.
+// Not a member of Output, so a line below the level costs only one load.
 constinit std::atomic<Level> threshold{Level::info};
 
 class Output {

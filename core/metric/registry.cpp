@@ -106,7 +106,7 @@ Result<SeriesId> Registry::series(std::string_view owner, std::uint32_t id, cons
     return table.id(*known);
   }
   Owner& of = metric->owner;
-  // Series that only the old owner has do not count against the budget of the new one.
+  // Series that only the old owner has do not count against the budget of the new owner.
   const bool has_room = of.live_series - of.stale_series < of.budget;
   of.lacks_label_room =
       has_room && of.label_bytes - of.stale_label_bytes + bytes_of(labels) > max_label_bytes(of.budget);

@@ -188,8 +188,8 @@ SubjectRecord& SeriesTable::subject_record(const Subject& subject) {
   return *subjects_.emplace(subject.handle, std::move(record)).first->second;
 }
 
-// Ends the subject with the same labels. The same thing was reported again under another handle, and the text must not
-// have its lines twice.
+// Ends the subject with the same labels. The same thing was reported again under a different handle, and the text must
+// not have its lines twice.
 void SeriesTable::supersede(const std::string& subject_text) {
   auto same = subjects_by_text_.find(subject_text);
   if (same != subjects_by_text_.end()) end_subject(same->second->handle);

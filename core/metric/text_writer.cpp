@@ -25,7 +25,7 @@ void append_escaped(std::string& out, std::string_view value) {
   }
 }
 
-// Most values are whole numbers, which are written several times faster as such and without an exponent.
+// Most values are whole numbers. They are written as integers, which is several times faster and has no exponent.
 char* put_number(char* begin, char* end, double value) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
   if (std::abs(value) < kExact && value == std::trunc(value))

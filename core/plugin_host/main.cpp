@@ -30,7 +30,7 @@ struct Order {
   UniqueFd file;  // the plugin's file
 };
 
-// Waits for the host's order: the host must first put this process into its cgroup.
+// Waits for the host's order, because the host must first put this process into its cgroup.
 std::optional<Order> await_order(Channel& calls) {
   Result<std::optional<Message>> message = calls.receive(std::chrono::hours(1));
   if (!message || !*message) return std::nullopt;
@@ -94,7 +94,7 @@ int serve(const std::string& id, const std::string& path) {
   std::thread([&] { serve_calls(hooks, plugin, host); }).detach();
   serve_calls(calls, plugin, host);
   std::cout.flush();
-  ::_exit(0);  // without destructors: other threads still run
+  ::_exit(0);  // without destructors, because other threads still run
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::size_t limit_of(std::uint64_t wanted, std::size_t usual, std::size_t most) 
   return wanted == 0 ? usual : static_cast<std::size_t>(std::min<std::uint64_t>(wanted, most));
 }
 
-// Reads a regular file only: opening a pipe would block, and a device never ends.
+// Reads a regular file only, because opening a pipe would block, and a device never ends.
 Result<std::string> read_regular_file(const std::string& path, std::size_t max_bytes, int flags) {
   const UniqueFd fd = TRY(open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
   struct stat status;
@@ -54,7 +54,7 @@ std::string path_of(const UniqueFd& fd) { return "/proc/self/fd/" + std::to_stri
 struct Text {
   std::string what, body;
   exposition::Syntax syntax = exposition::Syntax::text;
-  ByteShare memory = {};  // of the body
+  ByteShare memory = {};  // memory of the body
 };
 
 // Appends a piece. While the text is moved to larger memory, it exists twice.
@@ -68,8 +68,8 @@ Result<void> append(std::string& text, std::string_view piece, ByteShare& memory
 
 Result<Text> text_of_file(const ScrapeTarget& target) {
   const std::string path = target.url.substr(kFileScheme.size());
-  // O_NOFOLLOW: the owner of the file's directory must not make the agent read another user's file and show parts of
-  // it.
+  // O_NOFOLLOW: the owner of the file's directory must not make the agent read a different user's file and show parts
+  // of it.
   std::string body =
       TRY(read_regular_file(path, limit_of(target.max_body_bytes, kDefaultMaxBody, kMostMaxBody), O_NOFOLLOW));
   return Text{"'" + path + "'", std::move(body)};
@@ -82,7 +82,7 @@ bool is_within(const std::vector<std::string>& granted, const std::string& path)
 }
 
 // Opens a granted socket. A third-party plugin may have written the socket's directory. So the socket is opened before
-// its path is compared, and the client connects to the path of the descriptor: no link can redirect it in between.
+// its path is compared, and the client connects to the path of the descriptor. No link can redirect it in between.
 Result<UniqueFd> granted_socket(const std::string& path, const service::Rights& rights) {
   UniqueFd socket = TRY(open_at(AT_FDCWD, path, O_PATH | O_CLOEXEC));
   std::error_code failed;
@@ -93,7 +93,8 @@ Result<UniqueFd> granted_socket(const std::string& path, const service::Rights& 
   return socket;
 }
 
-// Fails for an endpoint that is not granted: the agent can reach more than a third-party plugin, and with other rights.
+// Fails for an endpoint that is not granted, because the agent can reach more endpoints than a third-party plugin, and
+// with other rights.
 Result<void> check_endpoint(const ScrapeTarget& target, bool is_unix, const service::Rights& rights) {
   if (rights.host_plugin || (rights.network & (is_unix ? kNetworkUnix : kNetworkTcp)) != 0) return {};
   return invalid("'" + target.url.substr(0, 200) + "': found an endpoint that is not granted; network: [" +

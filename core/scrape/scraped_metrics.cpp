@@ -14,10 +14,10 @@ namespace {
 using exposition::Document;
 using exposition::Sample;
 
-// Definitions are kept as long as the plugin runs, so the names of an endpoint must not change all the time.
+// Definitions are kept while the plugin runs, so the names of an endpoint must not change all the time.
 constexpr std::size_t kMaxMetrics = 10'000;
 
-// The most metrics or series in one call to a plugin. It limits the memory of its answers until they are counted.
+// The maximum of metrics or series in one call to a plugin. It limits the memory of its answers until they are counted.
 constexpr std::size_t kAskedAtOnce = 500;
 
 std::string own_name_of_metric(std::string_view name) {
@@ -90,7 +90,7 @@ Result<void> ScrapedMetrics::take_samples(const Document& document, Time time) {
   return record(document, time);
 }
 
-// Asks the plugin about new metrics, and defines those that it keeps.
+// Asks the plugin about new metrics, and defines the metrics that it keeps.
 Result<void> ScrapedMetrics::meet_metrics(const Document& document) {
   std::vector<std::uint32_t> unmapped;
   by_index_.clear();

@@ -26,13 +26,13 @@ std::size_t ScrapedMetrics::bytes_of_series(std::string_view series, const Serie
   return kNodeBytes + sizeof(Live) + series.size() + bytes_of_change(change);
 }
 
-// Removes the new series of a failed scrape: they are not in the registry, and must not count as known.
+// Removes the new series of a failed scrape, because they are not in the registry, and must not count as known.
 void ScrapedMetrics::forget_new_series() {
   for (auto& [name, known] : metrics_)
     std::erase_if(known.series, [](const auto& entry) { return entry.second.id == 0; });
 }
 
-// Counts the memory again. The share has grown before each added element, but was not reduced for removed ones.
+// Counts the memory again. The share has grown before each added element, but was not reduced for removed elements.
 void ScrapedMetrics::count_held() {
   std::size_t bytes = 0;
   for (const auto& [name, known] : metrics_) {

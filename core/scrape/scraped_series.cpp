@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series of ScrapedMetrics in the registry: their begin and end with a scrape, their labels, and their points.
+// The series of ScrapedMetrics in the registry: their start and end with a scrape, their labels, and their points.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace {
 using exposition::Document;
 
 // Returns the name of a label on this node. Names that the host sets itself get the prefix that Prometheus uses for
-// such labels.
+// labels with a taken name.
 std::string own_name(std::string_view name) {
   bool taken = name == metric::kNodeLabel || name == "le" || name.starts_with("__") ||
                std::find(std::begin(metric::kSubjectLabels), std::end(metric::kSubjectLabels), name) !=
@@ -76,7 +76,7 @@ void ScrapedMetrics::begin_series(const Document& document) {
     if (live.change.subject != KOORD_NO_SUBJECT) {
       std::optional<metric::Subject> living = mapping_.subject ? mapping_.subject(live.change.subject) : std::nullopt;
       if (!living) {
-        live.is_mapped = false;  // the subject has ended since: the plugin is asked again
+        live.is_mapped = false;  // the subject has ended since, so the plugin is asked again
         leave_out("series '" + std::string(picked.sample->series) + "': no pod or container has the handle " +
                   std::to_string(live.change.subject));
         continue;
@@ -115,8 +115,8 @@ Result<void> ScrapedMetrics::record(const Document& document, Time time) {
   if (!points_.empty()) stale += TRY(registry_.record(owner_, time, points_)).stale;
   if (!histograms_.empty()) stale += TRY(registry_.record_histograms(owner_, time, histograms_)).stale;
   if (stale == 0) return {};
-  // Either a subject has just ended, or other code has ended one of these series. In the latter case all are defined
-  // again.
+  // Either a subject has just ended, or other code has ended one of these series. In the latter case all series are
+  // defined again.
   const std::size_t before = subjects_.size();
   forget_ended_subjects();
   if (subjects_.size() == before) forget();

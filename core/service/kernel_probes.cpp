@@ -30,7 +30,7 @@ namespace {
 std::string reason(int error) { return std::generic_category().message(error); }
 
 // Returns absent if the kernel does not implement the call or was built without it. Returns broken if we lack the
-// permission: the node supports it, but this process may not use it.
+// permission, because the node supports it, but this process may not use it.
 Finding refused(int error, const std::string& what, const std::string& may) {
   if (error == ENOSYS) return absent(what + ": the kernel does not have it");
   if (error == EPERM || error == EACCES) return broken(what + ": " + reason(error) + "; " + may);

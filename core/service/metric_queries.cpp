@@ -45,7 +45,7 @@ struct TakenQuery {
   store::Query query;
   std::uint32_t aggregation = 0;
   std::uint64_t subject = KOORD_NO_SUBJECT;
-  bool of_pod = false;  // the subject is a pod: its containers' rows have the same labels, and are not its own
+  bool of_pod = false;  // the subject is a pod; rows of its containers have the same labels, but are not its own
 };
 
 bool has_container(const metric::Labels& labels) {
@@ -55,7 +55,7 @@ bool has_container(const metric::Labels& labels) {
   return false;
 }
 
-// Matches the subject by its labels, so the query finds ended series as well as living ones.
+// Matches the subject by its labels, so the query finds ended series as well as living series.
 Result<void> match_subject(SharedServices& shared, TakenQuery& taken) {
   if (taken.subject == KOORD_NO_SUBJECT) return {};
   std::optional<metric::Subject> subject = shared.views.of(shared.hub.current())->subject(taken.subject);

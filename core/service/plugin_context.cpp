@@ -183,7 +183,7 @@ Result<void> PluginContext::propose(const PlanBefore& before, std::size_t n_more
   plan_bytes_ = bytes;
   if (plan_.empty() && before.plan == plan_before_ && before.n == n_repeated_)
     n_repeated_ += n_more;
-  else if (n_more > 0)  // another call by the plugin came in between
+  else if (n_more > 0)  // a different call by the plugin came in between
     plan_.insert(plan_.end(), before.plan->begin() + static_cast<std::ptrdiff_t>(before.n),
                  before.plan->begin() + static_cast<std::ptrdiff_t>(before.n + n_more));
   plan_.insert(plan_.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));

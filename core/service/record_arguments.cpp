@@ -22,7 +22,7 @@ static_assert(static_cast<unsigned>(decision::Role::scale) == KOORD_ROLE_SCALE);
 static_assert(static_cast<unsigned>(decision::Role::cap) == KOORD_ROLE_CAP);
 static_assert(static_cast<unsigned>(decision::Role::floor) == KOORD_ROLE_FLOOR);
 
-constexpr std::uint32_t kMostPods = 10'000;  // in one request
+constexpr std::uint32_t kMostPods = 10'000;  // maximum in one request
 
 Result<metric::Type> type_of(std::uint32_t type) {
   switch (type) {

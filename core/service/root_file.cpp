@@ -35,7 +35,7 @@ long openat2_beneath(int dir, const std::string& relative, Links links) {
 }
 
 bool has_openat2() {
-  // The invalid size 0 distinguishes a missing (ENOSYS) or forbidden (EPERM) system call from an available one
+  // The invalid size 0 distinguishes a missing (ENOSYS) or forbidden (EPERM) system call from an available system call
   // (EINVAL).
   static const bool has = ::syscall(SYS_openat2, AT_FDCWD, "", nullptr, 0) < 0 && errno == EINVAL;
   return has;

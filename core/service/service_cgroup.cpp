@@ -11,7 +11,7 @@ namespace {
 
 static_assert(cgroup::kAbsent == KOORD_ABSENT);
 
-constexpr std::size_t kMaxHandles = 20'000;  // per plugin: several files for each container of the largest node
+constexpr std::size_t kMaxHandles = 20'000;  // per plugin; several files for each container of the largest node
 
 koord_status open(const koord_host* host, koord_str cgroup_dir, koord_str file, const koord_str* keys,
                   std::uint32_t n_keys, std::uint64_t* handle) {

@@ -18,7 +18,7 @@
 namespace koord::service {
 namespace {
 
-// Returns whether the record equals an intent of the previous plan. Then it needs no check and no copy.
+// Returns whether the record equals an intent of the previous plan. In that case it needs no check and no copy.
 bool repeats(const koord_intent& record, const knob::Intent& before) {
   const auto is = [](koord_str text, std::string_view known) {
     return text.n == known.size() && (text.n == 0 || (text.p && std::memcmp(text.p, known.data(), known.size()) == 0));
@@ -37,7 +37,7 @@ bool repeats(const koord_intent& record, const knob::Intent& before) {
          is(record.reason, before.reason);
 }
 
-// Returns how many of the first intents equal those of the previous plan.
+// Returns how many of the first intents equal the intents of the previous plan.
 std::size_t count_repeated(const Array<koord_intent>& intents, const PluginContext::PlanBefore& before) {
   const std::size_t left = before.plan ? before.plan->size() - before.n : 0;
   std::uint32_t same = 0;
@@ -49,8 +49,8 @@ std::size_t count_repeated(const Array<koord_intent>& intents, const PluginConte
   return same;
 }
 
-// The cgroups for which a plugin may propose intents: all cgroups, or those of pods and their descendants, and those in
-// its settings.
+// The cgroups for which a plugin may propose intents: all cgroups, or the cgroups of pods, their descendants, and the
+// cgroups in its settings.
 class AllowedCgroups {
  public:
   explicit AllowedCgroups(PluginContext& context) : context_(context) {}

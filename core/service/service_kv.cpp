@@ -31,7 +31,7 @@ koord_status get(const koord_host* host, koord_str key, void* buf, std::uint64_t
 constexpr std::size_t kMaxKeys = 1000;             // per plugin
 constexpr std::size_t kMaxStoredBytes = 1u << 20;  // per plugin, for all keys and values
 
-// Counts only the new value if it replaces another.
+// If a new value replaces an old one, counts only the new value.
 Result<void> check_quota(PluginContext& context, const std::string& key, std::uint64_t n) {
   const store::Store& store = context.shared().feed.store();
   const store::KeyValueUse use = store.use_below(context.id() + "/");

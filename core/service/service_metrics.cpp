@@ -50,8 +50,8 @@ koord_status series(const koord_host* host, std::uint32_t metric, std::uint64_t 
       context.note_breach("labels", "the labels of its series have " + std::to_string(most) +
                                         " bytes, as many as they may, further series are added up as 'other'");
     }
-    // The subject may have ended after the first check and before the series existed. Then nothing else would end the
-    // series.
+    // The subject may have ended after the first check and before the series existed. In that case, nothing else would
+    // end the series.
     if (Result<metric::Subject> still = context.living_subject(subject); !still) {
       shared.metrics.end_subject(subject);
       return std::move(still).error();

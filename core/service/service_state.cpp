@@ -60,7 +60,7 @@ koord_str node_slo(const koord_snapshot* snapshot) { return snapshot ? view_of(s
 
 koord_status subscribe(const koord_host* host, std::uint32_t parts) {
   return serve(host, [&](PluginContext& context) -> Result<void> {
-    // The event of a configuration change needs no subscription, but `parts` may name it.
+    // The event of a configuration change needs no subscription. `parts` may still name it.
     if (std::uint32_t unknown = parts & ~(kEveryPart | KOORD_ON_CONFIG))
       return refuse(KOORD_E_UNSUPPORTED, "parts has bits that this host does not know: " + std::to_string(unknown));
     context.subscribe(parts);

@@ -9,7 +9,7 @@
 namespace koord::service {
 namespace {
 
-// The enumerations of core/state have the same values as those of the ABI, so that a record is a plain copy.
+// The enumerations of core/state have the same values as the enumerations of the ABI, so that a record is a plain copy.
 static_assert(static_cast<unsigned>(state::KoordQos::system) == KOORD_QOS_SYSTEM);
 static_assert(static_cast<unsigned>(state::KubeQos::best_effort) == KOORD_KUBE_QOS_BEST_EFFORT);
 static_assert(static_cast<unsigned>(state::PriorityClass::free) == KOORD_PRIORITY_FREE);

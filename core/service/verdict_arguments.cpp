@@ -29,7 +29,7 @@ static_assert(static_cast<unsigned>(verdict::SuspectKind::other) == KOORD_SUSPEC
 static_assert(static_cast<unsigned>(verdict::Origin::own) == KOORD_ORIGIN_OWN);
 static_assert(static_cast<unsigned>(verdict::Origin::third_party) == KOORD_ORIGIN_THIRD_PARTY);
 
-constexpr std::uint32_t kMostVerdicts = verdict::kOwnLimits.standing;  // in one post
+constexpr std::uint32_t kMostVerdicts = verdict::kOwnLimits.standing;  // maximum in one post
 constexpr std::size_t kMostBytes = verdict::kOwnLimits.standing_bytes;
 constexpr std::uint32_t kMostSuspects = 32, kMostOthers = 16;
 constexpr std::size_t kMostNameBytes = 64, kMostTextBytes = 256, kMostNoteBytes = 1024;

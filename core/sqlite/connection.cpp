@@ -39,9 +39,9 @@ int is_past(void* deadline) {
   return std::chrono::steady_clock::now() > *static_cast<std::chrono::steady_clock::time_point*>(deadline);
 }
 
-// Restricts the permissions of the database file; SQLite gives the files beside it the same ones. An existing file is
-// never opened here, because closing it would drop the locks of this process' other connections. Errors are reported
-// when the database is opened.
+// Restricts the permissions of the database file; SQLite gives the files beside it the same permissions. An existing
+// file is never opened here, because closing it would drop the locks of this process' other connections. Errors are
+// reported when the database is opened.
 void keep_private(const std::string& path) {
   static_cast<void>(open_at(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   for (const char* end : {"", "-wal", "-shm"}) {

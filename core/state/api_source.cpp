@@ -12,7 +12,7 @@
 namespace koord::state {
 namespace {
 
-// Bounds the memory for a list: a page is in memory as a whole, and a pod may have 256 KiB of annotations.
+// Bounds the memory for a list, because a page is in memory as a whole, and a pod may have 256 KiB of annotations.
 constexpr std::size_t kPodsInPage = 20;
 
 constexpr std::string_view kSloApi = "/apis/slo.koordinator.sh/v1alpha1/";
@@ -22,7 +22,7 @@ std::shared_ptr<const std::string> shared(std::string text) {
 }
 
 // Returns the text of the object `key` of a collection restricted to it; "" if it does not exist. Fails if the
-// collection has only other objects: the server ignores the field selector.
+// collection has only other objects, because in that case the server ignores the field selector.
 Result<std::string> only_text(const kube::Objects& objects, const std::string& key) {
   if (objects.empty()) return std::string();
   if (const auto own = objects.find(key); own != objects.end()) return own->second->text;

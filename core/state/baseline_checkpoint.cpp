@@ -94,8 +94,8 @@ double quiet_bucket(const analysis::SavedBaseline& baseline) {
   return 0;
 }
 
-// Returns whether two baselines differ materially. Each bucket is 5% larger than the one before, so four are about a
-// fifth.
+// Returns whether two baselines differ materially. Each bucket is 5% larger than the previous one, so four buckets are
+// about a fifth.
 bool differ(const analysis::SavedBaseline& a, const analysis::SavedBaseline& b) {
   constexpr double kFifth = 4;
   return std::abs(quiet_bucket(a) - quiet_bucket(b)) >= kFifth || a.windows >= 2 * b.windows ||

@@ -15,8 +15,8 @@ bool any_tree_readable(const cgroup::Layout& layout) {
                      [](const std::string& tree) { return bool(open_directory(tree)); });
 }
 
-// Adds the containers with a cgroup that is not yet in the list. A configured cgroup that is also a service or
-// container keeps that kind.
+// Adds the containers with a cgroup that is not yet in the list. A configured cgroup that is a service or container
+// keeps that kind.
 void add_unless_known(std::vector<Container>& containers, std::vector<Container> more) {
   for (Container& candidate : more) {
     bool known = std::any_of(containers.begin(), containers.end(),

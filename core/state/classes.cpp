@@ -97,7 +97,7 @@ KubeQos kube_qos_of(const std::vector<Container>& containers, const std::vector<
     weigh(stated);
   else
     for (const Container& container : containers)
-      if (container.kind != ContainerKind::ephemeral) weigh(container.resources);  // ephemeral ones have no resources
+      if (container.kind != ContainerKind::ephemeral) weigh(container.resources);  // ephemeral containers have none
   if (!any) return KubeQos::best_effort;
   return guaranteed ? KubeQos::guaranteed : KubeQos::burstable;
 }

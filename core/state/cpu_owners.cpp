@@ -24,7 +24,7 @@ Result<boost::json::value> annotation_of(const StringMap& annotations, std::stri
   return document;
 }
 
-// Reads the members of one annotation of a Node, and reports a problem for each invalid one.
+// Reads the members of one annotation of a Node, and reports a problem for each invalid member.
 class NodeReader {
  public:
   NodeReader(std::string_view annotation, std::vector<std::string>& problems)

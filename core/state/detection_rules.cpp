@@ -136,7 +136,8 @@ Result<analysis::WorkloadScope> read_scope(const Field& selector) {
   return scope;
 }
 
-// Fails if a rule for some workloads has a setting of the whole node: quiet levels and retention are the same for all.
+// Fails if a rule for some workloads has a setting of the whole node, because quiet levels and retention are the same
+// for all workloads.
 Result<void> check_settings_of_workloads(const analysis::RuleLayer& layer) {
   for (const auto& one : layer.values)
     if (analysis::rule_setting_named(one.first)->is_of_node)

@@ -36,7 +36,7 @@ bool may_run(const Pod& pod, const Container& container) {
          (container.state == ContainerState::running || container.state == ContainerState::unknown);
 }
 
-// Adds a note for each container with an unknown cgroup: such a container is neither measured nor adjusted.
+// Adds a note for each container with an unknown cgroup, because such a container is neither measured nor adjusted.
 void note_containers_without_cgroup(const Pod& pod, std::vector<std::string>& notes) {
   for (const Container& container : pod.containers)
     if (container.cgroup_dir.empty() && may_run(pod, container))
@@ -113,7 +113,7 @@ void FileSource::place(std::vector<Pod>& pods) {
     if (names_cgroups(pod)) {
       note_cgroups_without_container(pod, *layout_, of_pods);
     } else if (places.root != kube_root_) {
-      // An error is not possible here: the uid was valid below the other root.
+      // An error is not possible here, because the uid was valid below the other root.
       if (!place_in_cgroups(pod, places.root)) pod.cgroup_dir.clear();
     }
     note_containers_without_cgroup(pod, of_pods);

@@ -137,8 +137,8 @@ void Hub::assign_handles(std::vector<Pod>& pods, Handles& next) {
   }
 }
 
-// Assigns handles. A container without an id is identified by its pod and name until the runtime assigns an id. It gets
-// another handle then.
+// Assigns handles. A container without an id is identified by its pod and name until the runtime assigns an id. After
+// that, it gets a different handle.
 void Hub::assign_handles(std::vector<Container>& containers, const std::string& owner, const Handles& known,
                          Handles& next) {
   for (Container& container : containers) {

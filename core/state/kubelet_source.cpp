@@ -136,7 +136,7 @@ void KubeletSource::pods_taken(const std::string& problem, const std::optional<P
   asking_pods_ = false;
   const bool recovered = problem.empty() && !status().pods_problem.empty();
   set_problem(&Status::pods_problem, problem);
-  // After an outage the kubelet may have another configuration.
+  // After an outage the kubelet may have a different configuration.
   if (recovered && !asking_config_) ask_config();
   if (places && handlers_.on_places) handlers_.on_places(*places);
   // The answer may be older than the change that the request was for.
@@ -171,7 +171,7 @@ void KubeletSource::on_config(Result<kube::Reply> reply) {
 void KubeletSource::config_taken(const std::string& problem) {
   asking_config_ = false;
   config_known_ =
-      problem.empty() ? std::optional(parts_.clock.now()) : std::nullopt;  // unknown: the next tick asks again
+      problem.empty() ? std::optional(parts_.clock.now()) : std::nullopt;  // if unknown, the next tick asks again
   set_problem(&Status::config_problem, problem);
 }
 

@@ -14,7 +14,7 @@ Error wrong(const Pod& pod, std::string_view annotation, const std::string& why)
 }
 
 // Returns the rest of the annotation after kCgroupAnnotation: empty for the pod, or the name of a container. nullopt:
-// another annotation.
+// it is a different annotation.
 std::optional<std::string_view> part_of(std::string_view annotation) {
   if (!annotation.starts_with(kCgroupAnnotation)) return std::nullopt;
   annotation.remove_prefix(kCgroupAnnotation.size());

@@ -39,7 +39,7 @@ Result<JsonItemList> check_list(Result<JsonItemList> list) {
   return list;
 }
 
-// Fails if two pods have the same uid. Pod n must be the one of items[n].
+// Fails if two pods have the same uid. Pod n must be the pod of items[n].
 Result<void> refuse_repeated_uids(const std::vector<Pod>& pods) {
   std::map<std::string_view, std::size_t> first;
   for (std::size_t i = 0; i < pods.size(); ++i) {

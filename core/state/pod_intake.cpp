@@ -24,7 +24,7 @@ std::set<std::string, std::less<>> uids_of(const std::vector<Pod>& pods) {
 
 // Keeps only the first of the pods with the same uid, because they would share one cgroup.
 void drop_repeated(PodList& list) {
-  std::map<std::string, std::string> names;  // by uid
+  std::map<std::string, std::string> names;  // key: uid
   std::erase_if(list.pods, [&](const Pod& pod) {
     const std::string name = full_name(pod);
     const auto [first, is_new] = names.emplace(pod.uid, name);

@@ -216,14 +216,14 @@ std::string_view annotation_or_empty(const Pod& pod, std::string_view key) {
   return found == pod.annotations.end() ? std::string_view() : std::string_view(found->second);
 }
 
-// Returns whether the uid is that of a static pod: the kubelet uses an MD5 sum in hexadecimal digits.
+// Returns whether a static pod may have this uid. For static pods, the kubelet uses an MD5 sum in hexadecimal digits.
 bool is_static_uid(std::string_view uid) {
   constexpr std::size_t kDigits = 32;
   return uid.size() == kDigits && uid.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Returns whether this is a mirror pod. The annotation alone is not enough: any client that may create pods may write
-// it, and could claim another pod's cgroup.
+// Returns whether this is a mirror pod. The annotation alone is not enough, because any client that may create pods may
+// write it, and could claim the cgroup of a different pod.
 bool is_mirror(const Pod& pod, std::string_view node) {
   const std::string_view source = annotation_or_empty(pod, kSourceAnnotation);
   const std::string_view uid = annotation_or_empty(pod, kMirrorAnnotation);

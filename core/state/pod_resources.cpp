@@ -23,7 +23,7 @@ const Resource* find(const std::vector<Resource>& resources, std::string_view na
   return found == resources.end() ? nullptr : &*found;
 }
 
-// Returns a resource with the default of the API server: a missing request equals the limit.
+// Returns a resource with the default of the API server, by which a missing request equals the limit.
 Resource with_default_request(const std::vector<Resource>& resources, const std::string& name) {
   const Resource* found = find(resources, name);
   if (!found) return {name, kNoResource, kNoResource};

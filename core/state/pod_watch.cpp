@@ -131,7 +131,7 @@ void PodWatch::scan_directory(const std::string& directory, cgroup::KubeQos qos,
 }
 
 // Returns whether the directory exists. Watches it unless there is no inotify. A directory that was removed and made
-// again is another one, but a watch in the kernel's cgroup trees does not end with its directory. So the inodes are
+// again is a different one, but a watch in the kernel's cgroup trees does not end with its directory. So the inodes are
 // compared.
 bool PodWatch::want(const std::string& directory, Level level) {
   struct stat info;

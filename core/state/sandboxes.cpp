@@ -45,7 +45,7 @@ std::vector<Container> unlisted(const Pod& pod, const cgroup::Layout& layout) {
     sandbox.kind = ContainerKind::sandbox;
     sandbox.state = ContainerState::running;
     sandbox.cgroup_dir = std::move(dir);
-    // A container may be taken for a sandbox by mistake. The inode gives it another handle when it is listed later.
+    // A container may be taken for a sandbox by mistake. The inode gives it a different handle when it is listed later.
     sandbox.incarnation = inode;
     found.push_back(std::move(sandbox));
   }

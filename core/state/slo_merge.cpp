@@ -50,7 +50,7 @@ bool stays_below(std::string_view path) {
   return true;
 }
 
-// Erases a member. The others keep their order, so the same specification always gives the same text.
+// Erases a member. The other members keep their order, so the same specification always gives the same text.
 void erase(json::object& object, std::string_view name) {
   if (const auto member = object.find(name); member != object.end()) object.stable_erase(member);
 }
@@ -148,7 +148,7 @@ class Merger {
     if (value || !inner.empty()) merged[section.name] = std::move(inner);
   }
 
-  // Removes all values of a class's section that is off, except those that undo its settings.
+  // Removes all values of a class's section that is off, except values that undo its settings.
   static void switch_off(const SloField& section, SloProfile profile, json::object& values) {
     const bool of_class = profile == SloProfile::lsr || profile == SloProfile::ls || profile == SloProfile::be;
     const json::value* enable = values.if_contains("enable");

@@ -7,7 +7,7 @@ namespace {
 using enum SloType;
 
 constexpr SloDefaults general(std::string_view value) { return {.general = value}; }
-// The same value in all classes, also while the section is off.
+// The same value in all classes, even while the section is off.
 constexpr SloDefaults always(std::string_view value) {
   return {.lsr = value, .ls = value, .be = value, .system = value, .off = value};
 }
@@ -241,7 +241,7 @@ constexpr SloField kCpuBurst[] = {
 };
 
 constexpr SloField kSystem[] = {
-    // At most 500, which is 5% of the memory: with more free memory the node has too little for its pods.
+    // At most 500, which is 5% of the memory, because with more free memory the node has too little for its pods.
     number("minFreeKbytesFactor", "vm.min_free_kbytes in ten-thousandths of the memory", 1, 500),
     number("watermarkScaleFactor", "vm.watermark_scale_factor", 1, 400),
     number("memcgReapBackGround", "1: memory of ended cgroups is reclaimed in the background", 0, 1),

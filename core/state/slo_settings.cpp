@@ -35,7 +35,7 @@ json::object known_members(const json::value& value, std::span<const SloField> f
 }
 
 // Returns the value without fields that are missing from the schema, as an API server stores it, and with the schema's
-// names. A value of another type is kept, so that it is reported.
+// names. A value of a different type is kept, so that it is reported.
 json::value known_part(const json::value& value, const SloField& field) {
   if (field.type == SloType::object && value.is_object()) return known_members(value, field.fields);
   if (field.type != SloType::list || !value.is_array()) return value;
@@ -64,7 +64,7 @@ json::object defaults_of(const SloField& section) {
   return defaults;
 }
 
-// Returns the section with the settings for all nodes, overridden by those of one entry.
+// Returns the section with the settings for all nodes, overridden by the settings of one entry.
 std::optional<json::value> merged_section(const SloField& section, const json::value* cluster,
                                           const json::value* entry) {
   if (section.type == SloType::list) {

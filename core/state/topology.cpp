@@ -12,7 +12,7 @@
 namespace koord::state {
 namespace {
 
-// Reads a file that may be missing: not every kernel, architecture or offline CPU has it.
+// Reads a file that may be missing, because not every kernel, architecture or offline CPU has it.
 std::optional<std::string> read_optional(const std::string& path) {
   Result<std::string> text = read_file(path, 1u << 20);
   return text ? std::optional(std::string(trim(*text))) : std::nullopt;
@@ -112,8 +112,8 @@ void place_offline_cpus(const std::string& cpus_dir, const CpuSet& nodes, std::v
   }
 }
 
-// Reads the NUMA nodes. A kernel without NUMA has no such directory; then node 0 has all CPUs and memory. A node of an
-// accelerator (generic initiator) without CPUs and memory cannot run workloads and is left out.
+// Reads the NUMA nodes. A kernel without NUMA lacks this directory; in that case, node 0 has all CPUs and memory. A
+// node of an accelerator (generic initiator) without CPUs and memory cannot run workloads and is left out.
 void read_numa_nodes(const NodeRoots& roots, Topology& topology) {
   const std::string nodes_dir = roots.sys + "/devices/system/node";
   const CpuSet nodes = read_set(nodes_dir + "/online").value_or(CpuSet());

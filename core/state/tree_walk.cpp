@@ -50,7 +50,7 @@ Container make_named(ContainerKind kind, std::string_view scheme, std::string na
   return container;
 }
 
-// Descends slices and user managers; below system.slice units are services, elsewhere only containers count.
+// Finds containers, and also services below system.slice. Descends into slices and user managers.
 class StandaloneWalk {
  public:
   explicit StandaloneWalk(const cgroup::Layout& layout) : layout_(layout) {}

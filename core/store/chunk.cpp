@@ -23,7 +23,7 @@ std::int64_t sum(std::int64_t value, std::uint64_t difference) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) + unzigzag(difference));
 }
 
-// Encodes the first value, then the difference of each value to the one before, packed.
+// Encodes the first value, then the difference of each value to the previous one, packed.
 void encode_values(std::span<const std::int64_t> values, Words& scratch, std::string& out) {
   append_varint(out, difference(values[0], 0));
   scratch.resize(values.size() - 1);
@@ -71,7 +71,7 @@ void encode_bitmap(std::span<const std::int64_t> values, std::string& out) {
   out += bits;
 }
 
-// Decodes the present values and moves each to its row, which is the one with a set bit.
+// Decodes the present values and moves them to their rows, which are the rows with a set bit, in this order.
 bool decode_sparse(ByteReader& in, std::vector<std::int64_t>& values) {
   std::string_view bits = in.bytes((values.size() + 7) / 8);
   if (in.failed()) return false;

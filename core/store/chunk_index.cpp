@@ -6,7 +6,7 @@
 namespace koord::store {
 namespace {
 
-// A group is sealed at most 4 minutes after its oldest row. So the chunks of a metric are sorted by their last rows,
+// A group is sealed within 4 minutes after its oldest row. So the chunks of a metric are sorted by their last rows,
 // except for differences of about 4 minutes.
 constexpr std::int64_t kDisorderMs = 600'000;
 

@@ -9,8 +9,8 @@
 namespace koord::store {
 namespace {
 
-// The number of series that are collected at once: those of two groups, because most chunks contain the series of one
-// group. Series with many samples are collected in smaller numbers, to limit memory.
+// The number of series that are collected together. They are the series of two groups, because most chunks contain the
+// series of one group. Series with many samples are collected in smaller numbers, to limit memory.
 constexpr std::size_t kSeriesAtOnce = 64;
 constexpr std::size_t kSamplesAtOnce = 256 << 10;
 
@@ -93,7 +93,7 @@ void Gatherer::for_each(const std::string& metric, const Labels& match, const Vi
     rest = rest.first(gather(rest, some[0].series.size()));
     count = 0;
     for (const Target& target : some) {
-      if (rest.size() < target.series.size()) break;  // it is read with the next ones
+      if (rest.size() < target.series.size()) break;  // it is read together with the next series
       ++count;
       Collected& collected = merged(rest.first(target.series.size()));
       rest = rest.subspan(target.series.size());

@@ -83,7 +83,7 @@ Error Head::out_of_range(const Column& column, double value) const {
                  std::to_string(metric.resolution));
 }
 
-// Checks all samples, and fills batch_ with those that have a value.
+// Checks all samples, and fills batch_ with the samples that have a value.
 Result<void> Head::check_samples(std::int64_t time_ms, std::span<const Sample> samples) {
   batch_.clear();
   for (std::size_t i = 0; i < samples.size(); ++i) {

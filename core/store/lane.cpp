@@ -139,7 +139,7 @@ void Lane::rebuild(Column& column, std::int64_t base, bool is_wide) const {
 }
 
 void Lane::put_far(Column& column, std::int64_t value) const {
-  column.next_row = newest_row();  // this row has no value yet
+  column.next_row = newest_row();  // this row has no value so far
   rebuild(column, column.base, true);
   column.next_row = rows_;
   column.put(position_, value);

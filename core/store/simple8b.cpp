@@ -34,7 +34,7 @@ constexpr std::array<Division, 16> kDivisions{{{0, 0},
                                                {1, 60},
                                                {1, 64}}};
 
-// The selector for each number of bits: the one with the narrowest values of at least that many bits.
+// The selector for each number of bits. Its values are the narrowest that have at least that many bits.
 constexpr auto kSelectorOfBits = [] {
   std::array<std::uint8_t, 65> selectors{};
   unsigned selector = 1;

@@ -40,7 +40,8 @@ Result<std::unique_ptr<sqlite::Connection>> open(const std::string& path) {
   sqlite::Connection opened = TRY(sqlite::Connection::open(path, sqlite::Connection::Access::read_only));
   auto owned = std::make_unique<sqlite::Connection>(std::move(opened));
   sqlite::Connection& connection = *owned;
-  // The first read finds faults that opening does not: not a database, or no access to the log's shared memory.
+  // The first read finds faults that opening does not find: the file is not a database, or the log's shared memory
+  // cannot be accessed.
   Result<std::int64_t> tables =
       connection.integer("SELECT count(*) FROM sqlite_schema WHERE name IN ('metric', 'identity', 'chunk', 'journal')");
   if (!tables) return std::move(tables).error().context("cannot read '" + path + "'");

@@ -26,7 +26,7 @@ struct Store::Parts {
   State state;
   ChunkSource source;
   std::string report;
-  Writer writer;  // last member: its thread uses the others
+  Writer writer;  // last member, because its thread uses the other members
 };
 
 Result<std::unique_ptr<Store>> Store::open(Options options, const Clock& clock) {

@@ -33,7 +33,7 @@ Result<SealedUntil> SealedUntil::read(sqlite::Connection& connection, std::int64
 Result<void> for_each_unsealed(sqlite::Connection& connection, SeriesId largest_id, const VisitEntry& visit) {
   std::optional<std::int64_t> oldest = TRY(oldest_in_journal(connection));
   if (!oldest) return {};
-  // Batches of different metrics are not in time order; those of slow metrics may be slightly older.
+  // Batches of different metrics are not in time order; batches of slow metrics may be slightly older.
   SealedUntil sealed = TRY(SealedUntil::read(connection, *oldest - 60'000, largest_id));
   sqlite::Statement rows = TRY(connection.prepare("SELECT data FROM journal ORDER BY id"));
   JournalReader reader(largest_id);

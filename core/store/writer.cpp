@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kFirstBackoff = 1s;
 constexpr auto kLongestBackoff = 30s;
-// Rows younger than this may still get values from another batch of the same time.
+// Rows younger than this may still get values from a different batch of the same time.
 constexpr std::int64_t kOpenRowMs = 1000;
 
 }  // namespace
@@ -101,7 +101,7 @@ void Writer::adopt(Loaded& loaded) {
   state_.values.mark_all_changed();
 }
 
-// Ends memory mode, after a successful transaction: nothing else proves that the disk works again.
+// Ends memory mode, after a successful transaction, because nothing else proves that the disk works again.
 void Writer::confirm_disk() {
   backoff_ = kFirstBackoff;
   std::lock_guard lock(state_.mutex);

@@ -14,7 +14,8 @@ bool names_the_same(const Suspect& a, const Suspect& b) {
   return a.kind == b.kind && a.subject.handle == b.subject.handle && a.name == b.name;
 }
 
-// Returns whether the method or the suspects differ. The order of suspects does not count: it follows their values.
+// Returns whether the method or the suspects differ. The order of suspects does not count, because it follows their
+// values.
 bool differs(const Record& a, const Record& b) {
   return a.method != b.method || !std::is_permutation(a.suspects.begin(), a.suspects.end(), b.suspects.begin(),
                                                       b.suspects.end(), names_the_same);

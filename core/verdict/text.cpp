@@ -14,7 +14,7 @@ constexpr double kMostPlain = 1e7;  // larger numbers are written with an expone
 struct Saying {
   std::string_view name, before, after;
   bool has_baseline = true;
-  std::string_view unit = {};  // replaces the statistic's unit: a share of time reads better as ms/s
+  std::string_view unit = {};  // replaces the statistic's unit, because a share of time reads better as ms/s
 };
 constexpr Saying kSayings[] = {
     {"held_up_by_others", "a request finds the container held up for > 1 ms during ", " of the time"},

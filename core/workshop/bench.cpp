@@ -53,7 +53,7 @@ class Subject {
 
   bool is_hook() const { return player_->info().kind == "koord.runtime-hook/1"; }
 
-  // Runs one tick, a period later, or one answer. Measures only the call itself.
+  // Runs one tick, one period after the previous tick, or one answer of a hook. Measures only the call itself.
   Result<service::CallResult> tick() {
     if (is_hook()) return answer();
     TRY(node_->pass(settings_.period));
@@ -96,7 +96,7 @@ class Subject {
   std::unique_ptr<MemoryHost> memory_host_;
   std::unique_ptr<Player> player_;
   service::SnapshotViewPtr view_;        // contains the data of the questions
-  std::vector<HookQuestion> questions_;  // for a hook
+  std::vector<HookQuestion> questions_;  // used for a hook
   std::size_t next_question_ = 0;
 };
 

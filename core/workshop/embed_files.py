@@ -11,7 +11,7 @@ import sys
 
 
 def literal(content):
-    """Octal escapes of three digits: the next character cannot belong to them."""
+    """Returns octal escapes. Each escape has three digits, so a digit that follows an escape is not part of it."""
     lines = [content[i:i + 32] for i in range(0, len(content), 32)]
     return '\n'.join('    "' + ''.join(f'\\{byte:03o}' for byte in line) + '"' for line in lines)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a fixture from a tar file. The file is untrusted: every entry is checked before it is used.
+// Reads a fixture from a tar file. The file is untrusted, so every entry is checked before it is used.
 #include <archive_entry.h>
 
 #include <algorithm>

@@ -69,7 +69,7 @@ constexpr int kSystemCall = SIGTRAP | 0x80;
 
 // Runs `first` and all its descendants. Stops at each system call and counts them. Returns the status of `first`.
 int follow(pid_t first, CountedCalls& counted) {
-  std::set<pid_t> inside;  // threads in a system call: their next stop is its end
+  std::set<pid_t> inside;  // threads in a system call; the next stop of each is the end of its call
   std::set<pid_t> known{first};
   for (;;) {
     int status = 0;

@@ -15,7 +15,7 @@ namespace koord::workshop {
 namespace {
 
 // Reads the NodeSLO like an agent. But invalid parts are an error, where an agent ignores them, because the author
-// reads the error at once.
+// reads the error immediately.
 Result<void> take_node_slo(const std::string& text, state::Update& update) {
   state::Update slo = TRY(state::slo_update(text));
   state::EffectiveSlo effective = TRY(state::effective_slo(*slo.received_slo));

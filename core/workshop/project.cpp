@@ -82,7 +82,7 @@ Result<void> check_name(const std::string& name) {
                  " of a-z, 0-9 and '-'");
 }
 
-// Fails without a dot: only the host's own plugins have plain names.
+// Fails for an id without a dot, because only the host's own plugins have plain names.
 Result<void> check_id(const std::string& id) {
   if (config::is_plugin_id(id) && id.find('.') != id.npos) return {};
   return invalid("id '" + id + "': expected a reverse domain name of a-z, 0-9, '-' and '.', such as com.example.demo");

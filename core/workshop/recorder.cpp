@@ -23,7 +23,7 @@ namespace koord::workshop {
 namespace fs = std::filesystem;
 namespace {
 
-// Collectors read smaller files; larger ones are logs or traces, which they do not need.
+// Collectors read smaller files; larger files are logs or traces, which they do not need.
 constexpr std::size_t kMaxRecordedFile = 256 << 10;
 
 constexpr const char* kProcFiles[] = {
@@ -63,7 +63,7 @@ constexpr const char* kProcessFiles[] = {"cgroup", "comm", "io", "schedstat", "s
 constexpr const char* kNetworkFiles[] = {"net/dev",       "net/netstat", "net/snmp", "net/snmp6", "net/sockstat",
                                          "net/sockstat6", "net/tcp",     "net/tcp6", "net/udp",   "net/udp6"};
 constexpr std::size_t kMostProcesses = 4096;
-// Files of cgroups that are in no table of the host, but that plugins read with koord.fs/1.
+// Files of cgroups that are in no table of the host. Plugins read them with koord.fs/1.
 constexpr std::string_view kCgroupFiles[] = {"cgroup.controllers",    "cgroup.events",          "cgroup.procs",
                                              "cgroup.stat",           "cgroup.subtree_control", "cgroup.type",
                                              "cpuset.cpus.effective", "cpuset.mems.effective",  "io.stat"};

@@ -184,8 +184,8 @@ class Run {
                               " times, and set no field");
   }
 
-  // Returns the result, or an error if it is late: an agent would answer the request without a hook that exceeds its
-  // deadline.
+  // Returns the result, or an error if it is late, because an agent would answer the request without a hook that
+  // exceeds its deadline.
   static service::CallResult in_time(service::CallResult result) {
     if (!result.ok() || result.wall <= kHookDeadline) return result;
     result.status = KOORD_E_DEADLINE;

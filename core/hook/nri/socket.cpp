@@ -19,7 +19,7 @@ bool is_temporary(int error) { return error == EAGAIN || error == EINTR; }
 
 }  // namespace
 
-// Connects. A unix socket connects or fails at once.
+// Connects. A unix socket connects or fails immediately.
 Result<std::unique_ptr<Socket>> Socket::connect(event::Loop& loop, const std::string& path, Callbacks callbacks) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

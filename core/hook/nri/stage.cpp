@@ -21,7 +21,7 @@ struct Release {
   auto operator<=>(const Release&) const = default;
 };
 
-// Reads "1.7.24", "v2.2.0" or "2.2.0-rc.1"; nullopt for another text.
+// Reads "1.7.24", "v2.2.0" or "2.2.0-rc.1"; nullopt for any other text.
 std::optional<Release> read_release(std::string_view text) {
   if (text.starts_with('v')) text.remove_prefix(1);
   Release release;

@@ -199,7 +199,7 @@ class Reader {
     return {};
   }
 
-  // Adds a symbol once: it is in both symbol tables.
+  // Adds a symbol once, because it is in both symbol tables.
   void add_unique(const std::string& name) {
     if (std::find(facts_.unique.begin(), facts_.unique.end(), name) == facts_.unique.end() &&
         facts_.unique.size() < kMaxListed)

@@ -54,7 +54,7 @@ bool is_above(const std::string& version, const Floor& floor) {
   const std::size_t line = version.find('_');
   if (line == std::string::npos) return false;
   const std::string_view highest = floor_for(std::string_view(version).substr(0, line), floor);
-  // Versions such as "PRIVATE" are above every number: no plugin may use them.
+  // Versions such as "PRIVATE" are above every number, so no plugin may use them.
   return !highest.empty() && numbers_of(highest) < numbers_of(release_of(version, line));
 }
 

@@ -48,7 +48,7 @@ std::vector<std::string> cgroup_dirs_of(const Tree& tree) {
   return dirs;
 }
 
-// Restores the tree as it was before a session. Reads files first and writes only changed ones, because reading takes
+// Restores the tree as it was before a session. Reads files first and writes only changed files, because reading takes
 // a tenth of the time.
 void restore(const Tree& tree, NodeTree& node) {
   workshop::Frame changed;
@@ -181,7 +181,7 @@ Result<std::optional<FuzzFinding>> fuzz_plugin(const std::string& path, const Fu
   load::Manifest manifest = TRY(load::read_manifest(path));
   Suspect suspect{.path = path, .facts = {}, .manifest = std::move(manifest), .config_json = settings.config_json};
   const Tree tree = workshop::sample_node().frames.front().changed;
-  NodeTree node;  // in this process, so that it is removed even if a session crashes
+  NodeTree node;  // in this process, so it is removed even if a session crashes
   workshop::apply({Duration(), tree, {}}, node);
   for (std::uint64_t session = 0; session < settings.sessions; ++session) {
     const std::uint64_t seed = settings.seed + session;

@@ -29,7 +29,7 @@ std::string without_a_line(RandomSource& random, std::string_view content) {
   return rest;
 }
 
-// Replaces a number by another one.
+// Replaces a number by a different one.
 std::string with_another_number(RandomSource& random, std::string_view content) {
   auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t at = random.below(content.size());

@@ -7,7 +7,7 @@
 namespace koord::check {
 namespace {
 
-// A lent snapshot. Its content is copied at once, because seal() prevents later additions.
+// A lent snapshot. Its content is copied immediately, because seal() prevents later additions.
 struct Lent {
   Lent(const koord_snapshot* snapshot, Lending terms) : memory(terms), real(snapshot) {
     const koord_svc_state& state = service::state_service;

@@ -16,7 +16,7 @@
 namespace koord::check {
 namespace {
 
-// Returns the directories of our own libraries: a plugin's libraries are loaded from the same ones.
+// Returns the directories of our own libraries, because a plugin's libraries are loaded from the same directories.
 std::vector<std::string> directories() {
   std::vector<std::string> found;
   auto add = [](dl_phdr_info* object, std::size_t, void* into) {

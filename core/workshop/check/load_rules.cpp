@@ -39,7 +39,7 @@ Result<const koord_module*> module_of(const std::string& path) {
   return module;
 }
 
-// Returns the manifest text, cut to the longest allowed one; "" if it is missing.
+// Returns the manifest text, cut to the maximum length; "" if it is missing.
 std::string manifest_of(const koord_module* module) {
   if (module->struct_size < sizeof(koord_module) || !module->manifest) return {};
   return {module->manifest, ::strnlen(module->manifest, load::kMaxManifestBytes + 1)};
@@ -92,7 +92,8 @@ Outcome leaves_the_process_as_it_was(Suspect& suspect) {
     const auto found = changes(before, ProcessState::now(), true);
     return found.empty() ? Outcome{} : Outcome::failed("loading it changed " + join(found, ", "));
   });
-  // A language runtime changes the process when it is loaded. Therefore such a plugin always runs in its own process.
+  // A language runtime changes the process when it is loaded. Therefore a plugin with a language runtime always runs in
+  // its own process.
   if (suspect.has_foreign_runtime() && after_load.kind == Outcome::Kind::failed &&
       after_load.detail.starts_with("loading it changed"))
     return {Outcome::Kind::passed, "in a process of its own, as its runtime always is, " + after_load.detail};

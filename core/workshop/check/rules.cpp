@@ -14,7 +14,7 @@ namespace {
 using enum Severity;
 using Group = Rule::Group;
 
-// Rule numbers never change: a removed rule leaves a gap, and a new rule is added at the end of its group's ten.
+// Rule numbers never change. So a removed rule leaves a gap, and a new rule is added at the end of its group's ten.
 // clang-format off
 constexpr std::array kRules = {
     Rule{1, error, Group::file, "exports only koord_entry_v1", R"(

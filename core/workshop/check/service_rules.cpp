@@ -22,7 +22,7 @@ Outcome judge_as_before(ClassTrial& class_trial, const std::string& circumstance
   return Outcome::failed(circumstance + ": " + session.failure);
 }
 
-// Accepts any result: the plugin only has to return.
+// Accepts any result, because the plugin only has to return.
 void run_session_under(ClassTrial& class_trial, const std::string& circumstance) {
   note_circumstance(circumstance);
   run_session(class_trial);

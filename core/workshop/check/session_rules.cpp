@@ -25,8 +25,8 @@ Outcome judge(const Violations& violations) {
   return first.empty() ? Outcome{} : Outcome::failed(first);
 }
 
-// Runs a session on the host that all sessions share: a separate host for each would increase the memory of this
-// process.
+// Runs a session on the host that all sessions share, because a separate host for each would increase the memory of
+// this process.
 void short_session(ClassTrial& class_trial, WatchedHost& host) {
   CalledInstance instance = class_trial.instance_on(host);
   if (instance.create() != KOORD_OK) return;
@@ -47,7 +47,8 @@ int many_sessions(ClassTrial& class_trial, WatchedHost& host, int most) {
   return sessions;
 }
 
-// Runs the sessions in a separate thread: malloc() counts memory in a thread's cache as used until the thread ends.
+// Runs the sessions in a separate thread, because malloc() counts memory in a thread's cache as used until the thread
+// ends.
 int many_sessions_apart(ClassTrial& class_trial, WatchedHost& host, int most) {
   int sessions = 0;
   std::thread([&] { sessions = many_sessions(class_trial, host, most); }).join();
@@ -151,7 +152,7 @@ Outcome ends_its_run(Suspect& suspect) {
     instance.start_run();
     instance.tick();
     if (instance.stop()) return {};
-    // destroy() must not be called here: the plugin's thread still uses the instance.
+    // destroy() must not be called here, because the plugin's thread still uses the instance.
     return Outcome::failed("run() of class '" + class_trial.info().name +
                            "' had not returned 5 s after stop() and the signal");
   });

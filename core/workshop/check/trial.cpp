@@ -54,7 +54,7 @@ Notes* notes() {
   return shared;
 }
 
-// Creates the file for the child's output, in memory of a fixed size: the child's writes beyond it fail.
+// Creates the file for the child's output, in memory of a fixed size, so the child's writes beyond it fail.
 UniqueFd make_output() {
   UniqueFd output(::memfd_create("koord-trial-output", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (output.get() >= 0 && ::ftruncate(output.get(), kMaxOutput) == 0)
