@@ -33,9 +33,14 @@ timed() {
   return "$rc"
 }
 
+# Other output, for example of compilers in parallel, may follow after the error that ended a command.
 show_end_of() {
-  echo "--- the end of $1"
+  local free
+  echo "--- errors in $1, and its end"
+  grep -aE '(^|[ :])error: |No space left on device' "$1" | head -n 10 || true
   tail -n 40 "$1"
+  free=$(df -Pm "$top" | awk 'NR == 2 {print $4}')
+  [ "${free:-200}" -ge 200 ] || echo "only $free MB are free on the disk of $top"
   echo "---"
 }
 

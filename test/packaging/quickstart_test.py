@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""packaging/quickstart finds the host that it started, however its tree is reached. Usage: quickstart_test.py TREE"""
+"""packaging/quickstart finds the host that it started, however its tree is reached. Failed phases say why. Usage: quickstart_test.py TREE"""
 import os
 import pathlib
 import shutil
@@ -60,6 +60,33 @@ class Quickstart(unittest.TestCase):
         (self.tree / 'build/quickstart/quickstart.pid').write_text(f'{other.pid}\n')
         self.assertEqual(self.quickstart(self.link, 'stop').stdout, 'not running\n')
         self.assertIsNone(other.poll())
+
+
+class FailedPhase(unittest.TestCase):
+    """A phase of quickstart or test/run shows why its command failed."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix='koord-test-')
+        self.addCleanup(folder.cleanup)
+        self.tree = pathlib.Path(folder.name)
+
+    def shown(self, command):
+        (self.tree / 'packaging').mkdir()
+        shutil.copy(TREE / 'packaging/phases.sh', self.tree / 'packaging')
+        script = '. "$1/packaging/phases.sh"; phase compile "$top/log" sh -c "$2"'
+        phase = subprocess.run(['bash', '-c', script, 'bash', self.tree, command], text=True, capture_output=True, check=False)
+        self.assertNotEqual(phase.returncode, 0)
+        return phase.stdout
+
+    def test_an_error_far_above_the_end_is_shown(self):
+        self.assertIn('a.cpp:1:2: error: no such type\n', self.shown('echo "a.cpp:1:2: error: no such type"; seq 100; exit 1'))
+
+    def test_a_full_disk_is_named(self):
+        if os.geteuid() != 0:
+            self.skipTest('only root mounts a small disk')
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'koord-test-small-disk', self.tree], check=True)
+        self.addCleanup(subprocess.run, ['umount', self.tree], check=True)
+        self.assertIn(f'MB are free on the disk of {self.tree}\n', self.shown('exit 1'))
 
 
 unittest.main()
