@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/saved_limits.hpp"
 #include "core/base/clock.hpp"
 
 namespace koord::analysis {
 
 // The version of the format and of Baseline::kShares.
 inline constexpr int kBaselineVersion = 1;
-inline constexpr std::size_t kMaxBaselineBytes = 256u << 10;
 inline constexpr std::size_t kMaxQuietSuspects = 8;
 // Keys of koord.kv/1: for the baselines of this node, and for the baselines of the cluster that the agent offers for
 // new workloads.
@@ -40,7 +40,7 @@ struct SavedBaseline {
 
 // Writes the most recently seen baselines first, as many as fit into `max_bytes`. Omits a workload if its name cannot
 // be a field.
-std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes = kMaxBaselineBytes,
+std::string write_baselines(std::vector<SavedBaseline> baselines, std::size_t max_bytes = kMaxSavedBytes,
                             BaselineOf resource = BaselineOf::cpu);
 
 // Returns the offered baselines of workloads with fewer than `enough` windows on this node. `windows_of`: the number of

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/analysis/saved_limits.hpp"
 #include "core/base/clock.hpp"
 
 namespace koord::analysis {
 
 inline constexpr int kCpiVersion = 1;
-inline constexpr std::size_t kMaxCpiBytes = 256u << 10;
 
 struct SavedCpi {
   std::string workload;
@@ -28,7 +28,7 @@ struct SavedCpi {
 
 // Writes the most recently seen workloads first, as many as fit into `max_bytes`. Omits a workload if its name cannot
 // be a field.
-std::string write_cpi(std::vector<SavedCpi> all, std::size_t max_bytes = kMaxCpiBytes);
+std::string write_cpi(std::vector<SavedCpi> all, std::size_t max_bytes = kMaxSavedBytes);
 
 struct ReadCpi {
   std::vector<SavedCpi> workloads;

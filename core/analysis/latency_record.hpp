@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/analysis/saved_limits.hpp"
 #include "core/base/clock.hpp"
 
 namespace koord::analysis {
 
 inline constexpr int kLatencyVersion = 1;
-inline constexpr std::size_t kMaxLatencyBytes = 256u << 10;
 // A key of koord.kv/1.
 inline constexpr const char* kLatenciesKey = "baselines/blkio";
 // Stands for all workloads on a device. No workload can have this name.
@@ -42,7 +42,7 @@ struct SavedLatency {
 
 // Writes the most recently seen latencies first, as many as fit into `max_bytes`. Omits a latency if a name cannot be a
 // field.
-std::string write_latencies(std::vector<SavedLatency> all, std::size_t max_bytes = kMaxLatencyBytes);
+std::string write_latencies(std::vector<SavedLatency> all, std::size_t max_bytes = kMaxSavedBytes);
 
 struct ReadLatencies {
   std::vector<SavedLatency> latencies;

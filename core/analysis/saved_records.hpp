@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/saved_limits.hpp"
 #include "core/base/record.hpp"
 #include "core/base/result.hpp"
 
@@ -40,8 +41,6 @@ inline Result<double> amount_up_to(FieldReader& fields, double largest, const ch
   if (amount > largest) return invalid(std::string(what) + " is larger than it can be");
   return amount;
 }
-
-inline constexpr std::size_t kMaxUnreadBytes = 32u << 10;
 
 // Reads each record with read_one(). Returns the problems with omitted records, and sets `unread` to their lines, as
 // many as fit into kMaxUnreadBytes.

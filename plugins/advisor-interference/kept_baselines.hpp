@@ -29,7 +29,7 @@ struct KeptLevels {
       kIsCpu ? analysis::kOfferedBaselinesKey : analysis::kOfferedMemoryBaselinesKey;
 
   std::string text_of(const Analysis& analysis, Time now) const {
-    return analysis::write_baselines(analysis.save(now), analysis::kMaxBaselineBytes, kResource);
+    return analysis::write_baselines(analysis.save(now), analysis::kMaxSavedBytes, kResource);
   }
   analysis::ReadBaselines restore(Analysis& analysis, std::string_view text, Time now) const {
     analysis::ReadBaselines read = analysis::read_baselines(text, kResource);

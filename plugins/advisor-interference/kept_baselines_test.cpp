@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "plugins/advisor-interference/cache_verdicts.hpp"
 #include "test/support/fake_host.hpp"
 #include "test/support/fake_node.hpp"
 
@@ -75,6 +76,15 @@ TEST_CASE("records that cannot be read are named and left out, and their lines s
   CHECK(plugin::Kv(on.host.abi()).get(left_out_key(key)) == newer + "\n" + good.substr(0, good.size() / 2) + "\n");
   REQUIRE(analysis.save(kBegin + 100s).size() == 1);
   CHECK(analysis.save(kBegin + 100s)[0].workload == "shop/cart");
+}
+
+TEST_CASE("four keys of the largest size, and what is left out of each, fit into a plugin's store") {
+  OnHost on;
+  const plugin::Kv kv(on.host.abi());
+  for (const char* key : {KeptBaselines::kKey, KeptMemory::kKey, KeptBlockIo::kKey, CacheVerdicts::kKey}) {
+    CHECK_NOTHROW(kv.set(key, std::string(analysis::kMaxSavedBytes, 'x')));
+    CHECK_NOTHROW(kv.set(left_out_key(key), std::string(analysis::kMaxUnreadBytes, 'x')));
+  }
 }
 
 TEST_CASE("a stop before the first window does not replace the stored baselines") {

@@ -132,7 +132,7 @@ TEST_CASE_FIXTURE(Checkpoints,
                   "a memory baseline is written and offered with that of the CPU once it has an hour of windows") {
   const auto learn_memory = [&](std::size_t windows) {
     const std::string text = analysis::write_baselines({{"shop/cart-7d9f/app", clock.now(), windows, {{7, 3000}}, {}}},
-                                                       analysis::kMaxBaselineBytes, BaselineOf::memory);
+                                                       analysis::kMaxSavedBytes, BaselineOf::memory);
     REQUIRE(store->put("advisor-interference/baselines/memory", std::as_bytes(std::span(text))));
   };
   const auto written = [&]() -> std::optional<SavedBaseline> {

@@ -148,7 +148,7 @@ TEST_CASE(
   };
   MemoryAnalysis before;
   for (int i = 0; i < 100; ++i) before.add(Time(i * 1s), {reads(8)});
-  const auto text = write_baselines(before.save(Time(100s)), kMaxBaselineBytes, BaselineOf::memory);
+  const auto text = write_baselines(before.save(Time(100s)), kMaxSavedBytes, BaselineOf::memory);
   const ReadBaselines read = read_baselines(text, BaselineOf::memory);
   REQUIRE(read.baselines.size() == 1);
   CHECK(read.baselines[0].windows == 100);
