@@ -2,6 +2,8 @@
 #include "core/criproxy/options.hpp"
 
 #include <boost/program_options.hpp>
+
+#include <algorithm>
 #include <sstream>
 
 #include "core/base/parse.hpp"
@@ -94,15 +96,14 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
   po::variables_map given;
   try {
     using namespace po::command_line_style;
-    po::store(po::command_line_parser(arguments)
-                  .options(describe(texts))
-                  .positional({})
-                  .style(unix_style & ~allow_guessing)
-                  .run(),
-              given);
+    const po::options_description options = describe(texts);
+    const po::parsed_options parsed =
+        po::command_line_parser(arguments).options(options).style(unix_style & ~allow_guessing).run();
+    const auto is_positional = [](const po::option& option) { return option.position_key >= 0; };
+    if (const auto stray = std::ranges::find_if(parsed.options, is_positional); stray != parsed.options.end())
+      return invalid("unexpected argument '" + stray->value.front() + "', expected only options; see --help");
+    po::store(parsed, given);
     po::notify(given);
-  } catch (const po::too_many_positional_options_error&) {
-    return invalid("found an argument without '--', expected only options; see --help");
   } catch (const po::error& error) {
     return invalid(error.what());
   }

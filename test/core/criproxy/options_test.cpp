@@ -30,7 +30,7 @@ TEST_CASE("a wrong option is named") {
       {{"--drain=-1s"}, "--drain"},
       {{"--log-level=loud"}, "loud"},
       {{"--unknown"}, "unknown"},
-      {{"word"}, "expected only options"},
+      {{"word"}, "unexpected argument 'word', expected only options"},
       {{"--listen=/a", "--runtime=/a"}, "the same socket"}};
   for (const auto& [arguments, expected] : lines) {
     const auto& shown = arguments.front();
