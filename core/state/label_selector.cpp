@@ -89,12 +89,15 @@ std::string expression_problem(const json::value& expression) {
   return {};
 }
 
-// Returns the first label that the selector wants; nullopt if it wants none, or none as a text.
-std::optional<std::string> first_label(const json::value& selector) {
+// Returns the labels that the selector wants, without those that are no texts.
+std::vector<std::string> wanted_labels(const json::value& selector) {
+  std::vector<std::string> labels;
   const json::value* wanted = find_member(selector, "matchLabels");
   const json::object* object = wanted ? wanted->if_object() : nullptr;
-  if (!object || object->empty() || !object->begin()->value().is_string()) return std::nullopt;
-  return label_text(object->begin()->key(), object->begin()->value().get_string());
+  if (!object) return labels;
+  for (const auto& [key, value] : *object)
+    if (value.is_string()) labels.push_back(label_text(key, value.get_string()));
+  return labels;
 }
 
 }  // namespace
@@ -126,10 +129,15 @@ void FirstSelector::add(const json::value* selector) {
   const std::size_t index = selectors_.size();
   selectors_.push_back(selector);
   if (!selector) return;
-  if (const std::optional<std::string> label = first_label(*selector))
-    by_label_[*label].push_back(index);
-  else
+  const std::vector<std::string> labels = wanted_labels(*selector);
+  const auto selectors_of = [&](const std::string& label) {
+    const auto found = by_label_.find(label);
+    return found == by_label_.end() ? 0 : found->second.size();
+  };
+  if (labels.empty())
     others_.push_back(index);
+  else
+    by_label_[*std::ranges::min_element(labels, {}, selectors_of)].push_back(index);
 }
 
 std::optional<std::size_t> FirstSelector::index_for(const StringMap& labels) const {

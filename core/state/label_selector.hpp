@@ -20,8 +20,8 @@ bool selects(const boost::json::value* selector, const StringMap& labels);
 // Why a selector cannot be understood; empty: it can, or is missing.
 std::string selector_problem(const boost::json::value* selector);
 
-// Finds the first of many selectors that selects a node. It checks only those that want a label of the node, and those
-// without `matchLabels`. [one thread]
+// Finds the first of many selectors that selects a node. It checks only those without `matchLabels`, and those whose
+// rarest wanted label is a label of the node. [one thread]
 class FirstSelector {
  public:
   void add(const boost::json::value* selector);  // must outlive this object; null matches nothing
@@ -30,7 +30,7 @@ class FirstSelector {
 
  private:
   std::vector<const boost::json::value*> selectors_;
-  std::unordered_map<std::string, std::vector<std::size_t>> by_label_;  // by the first label of `matchLabels`
+  std::unordered_map<std::string, std::vector<std::size_t>> by_label_;  // each by one of its labels
   std::vector<std::size_t> others_;
 };
 

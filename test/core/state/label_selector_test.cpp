@@ -44,6 +44,18 @@ TEST_CASE("the first of many selectors is found in their order, by whatever they
   CHECK(first_of("[{}]", {}) == 0);
 }
 
+TEST_CASE("each of many selectors with a common label is found") {
+  constexpr std::string_view kSelectors = R"([
+    {"matchLabels":{"pool":"a","name":"n1"}},
+    {"matchLabels":{"pool":"a","name":"n2"}},
+    {"matchLabels":{"name":"n3","pool":"a"}},
+    {"matchLabels":{"pool":"a","name":"n2"}}])";
+  CHECK(first_of(kSelectors, {{"name", "n1"}, {"pool", "a"}}) == 0);
+  CHECK(first_of(kSelectors, {{"name", "n2"}, {"pool", "a"}}) == 1);
+  CHECK(first_of(kSelectors, {{"name", "n3"}, {"pool", "a"}}) == 2);
+  CHECK(first_of(kSelectors, {{"name", "n4"}, {"pool", "a"}}) == -1);
+}
+
 TEST_CASE("no selector is found if none selects the node") {
   CHECK(first_of("[]", {{"a", "b"}}) == -1);
   CHECK(first_of(R"([null,{"matchLabels":{"a":"c"}},{"matchLabels":{"b":"b"}}])", {{"a", "b"}}) == -1);
