@@ -88,6 +88,13 @@ TEST_CASE("an invalid document is rejected with its place, and the last good one
             .starts_with("nodeConfigs[0].nodeSelector: "));
 }
 
+TEST_CASE("each field that counts as known is read") {
+  for (const std::string& field : colocation_fields()) {
+    CAPTURE(field);
+    CHECK(problem_of("{\"" + field + "\": [{}]}").starts_with(field));
+  }
+}
+
 TEST_CASE("names match whatever their case, null and unknown fields count as missing") {
   CHECK(settings_of(R"({"ENABLE": true, "cpureclaimthresholdpercent": null, "new": 1})").enable);
 }
