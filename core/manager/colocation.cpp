@@ -138,7 +138,9 @@ Result<void> read_strategy(const json::value& strategy, const std::string& path,
   TRY(read_time<seconds>(of.any_case("updateTimeThresholdSeconds"), kMostSeconds, settings.write_period));
   TRY(read_threshold(of.any_case("resourceDiffThreshold"), any_case_member(strategy, "resourceDiffThreshold"),
                      settings.diff_threshold));
-  TRY(read_durations(of.any_case("metricAggregatePolicy").any_case("durations"), settings.aggregate_durations));
+  const JsonField aggregates = of.any_case("metricAggregatePolicy");
+  TRY(aggregates.check_mapping());
+  TRY(read_durations(aggregates.any_case("durations"), settings.aggregate_durations));
   return read_memory_policy(of.any_case("metricMemoryCollectPolicy"), settings.memory_policy);
 }
 
