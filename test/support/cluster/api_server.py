@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API server: requests, their authorisation, and the faults in their answers."""
-from . import aggregator, discovery, eviction, exchange as exchanges, kinds, resources, reviews, schemas, status, storage, watching
+from . import (aggregator, discovery, eviction, exchange as exchanges, kinds, pod_exec, resources, reviews, schemas, status, storage,
+               watching)
 
 _PUBLIC = ("/version", "/healthz", "/livez", "/readyz")
 
@@ -84,6 +85,8 @@ class ApiServer:
     def _answer(self, exchange, address):
         kind, namespace, name, query = address.kind, address.namespace, address.name, exchange.query
         verb = address.verb
+        if address.subresource == "exec":
+            return pod_exec.serve(exchange, resources.get(self.store, kind, namespace, name, {}))
         if verb == "watch":
             return self._watch(exchange, address)
         if verb == "list":
@@ -166,4 +169,4 @@ class Address:
 
 
 def _has(kind, subresource):
-    return subresource == "" or (subresource == "status" and kind.status) or (subresource == "eviction" and kind.name == "Pod")
+    return subresource == "" or (subresource == "status" and kind.status) or (subresource in ("eviction", "exec") and kind.name == "Pod")

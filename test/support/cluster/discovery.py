@@ -33,6 +33,7 @@ def _resources(group, version, minor, missing):
         if kind.name == "Pod":
             resources.append({"name": "pods/eviction", "singularName": "", "namespaced": True, "group": "policy",
                               "version": eviction.versions(minor)[0], "kind": "Eviction", "verbs": ["create"]})
+            resources.append({**_resource("pods/exec", kind, ["create", "get"]), "kind": "PodExecOptions"})
     if not resources:
         return None
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"{group}/{version}" if group else version,

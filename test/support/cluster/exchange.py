@@ -118,6 +118,12 @@ class Exchange:
         self._write(data)
         self.end()
 
+    def upgrade(self, headers):
+        """Answers that the connection changes its protocol. Returns its socket; the connection ends with this exchange."""
+        self._begin_answer(101, headers)
+        self._handler.close_connection = True
+        return self._raw
+
     def begin_stream(self):
         self._chunked = True
         self._begin_answer(200, {"Content-Type": "application/json", "Transfer-Encoding": "chunked"})
