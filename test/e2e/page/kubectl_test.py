@@ -25,6 +25,7 @@ class RealKubectl(ClusterCase):
     @classmethod
     def setUpClass(cls):
         cls.installation = pod_test.Installation()
+        cls.addClassCleanup(cls.installation.close)
         folder = cls.installation.folder / 'bin'
         (folder / 'kubectl').unlink()  # the script of pod_test
         (folder / 'koordctl').symlink_to(pod_test.KOORDCTL)
@@ -33,11 +34,6 @@ class RealKubectl(ClusterCase):
         super().setUpClass()
         os.environ['KUBECONFIG'] = cls.facts['kubeconfig']
         os.environ['KUBECTL_REMOTE_COMMAND_WEBSOCKETS'] = 'true'  # the default since 1.31
-
-    @classmethod
-    def tearDownClass(cls):
-        super().tearDownClass()
-        cls.installation.close()
 
     def setUp(self):
         self.control('put', object={'kind': 'Pod', 'metadata': {'namespace': NAMESPACE, 'name': NAME},
